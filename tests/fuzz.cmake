@@ -2,6 +2,7 @@
 # corpus/NAME through it as a test; with HOCKET_FUZZ the same file is linked with libFuzzer and searches.
 
 file(GLOB fuzz_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/fuzz/fuzz_*.cpp")
+add_custom_target(kind_fuzz)
 math(EXPR fuzz_timeout "120 * ${HOCKET_TEST_TIMEOUT_FACTOR}")
 foreach(source IN LISTS fuzz_sources)
   get_filename_component(target "${source}" NAME_WE)
@@ -9,6 +10,7 @@ foreach(source IN LISTS fuzz_sources)
   set(corpus "${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name}")
   add_executable(${target} "${source}")
   hocket_set_up_test_target(${target})
+  add_dependencies(kind_fuzz ${target})
   if(HOCKET_FUZZ)
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
     file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/corpus/${name}")
