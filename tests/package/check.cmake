@@ -1,0 +1,27 @@
+# cmake -DBUILD=... -DSOURCE=... -DVERSION=... -DCOMPILER=... -P check.cmake
+# Installs hocket into a folder of the build tree, builds the consumer beside this file against it, and runs it.
+
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "failed (${status}): ${ARGV}\n${text}")
+  endif()
+  set(output "${text}" PARENT_SCOPE)
+endfunction()
+
+set(prefix "${BUILD}/package/prefix")
+set(consumer "${BUILD}/package/consumer")
+file(REMOVE_RECURSE "${prefix}" "${consumer}")
+run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${prefix}")
+run("${CMAKE_COMMAND}" -S "${SOURCE}" -B "${consumer}" -G Ninja "-DCMAKE_CXX_COMPILER=${COMPILER}"
+  "-DCMAKE_PREFIX_PATH=${prefix}")
+run("${CMAKE_COMMAND}" --build "${consumer}")
+run("${consumer}/consumer")
+if(NOT output STREQUAL "hocket ${VERSION}\n")
+  message(FATAL_ERROR "the consumer printed '${output}' instead of 'hocket ${VERSION}'")
+endif()
+file(GLOB_RECURSE strays "${prefix}/include/*")
+list(FILTER strays EXCLUDE REGEX "/include/hocket/.*\\.h$")
+if(strays)
+  message(FATAL_ERROR "installed although private: ${strays}")
+endif()
