@@ -50,8 +50,8 @@ Result<const TopologyFormat*> recognise_topology(std::string_view text, std::str
 Result<Topology> load_topology(std::string_view spec_or_path, const TopologyOptions& options) {
   const std::string path(spec_or_path);
   std::error_code error;
-  const bool is_file = path.size() <= kSpecLengthMax && path.find('\0') == std::string::npos &&
-                       std::filesystem::exists(path, error);
+  const bool is_file =
+      path.size() <= kSpecLengthMax && path.find('\0') == std::string::npos && std::filesystem::exists(path, error);
   if (!is_file) {
     HOCKET_TRY_ASSIGN(Topology built, topology_from_spec(spec_or_path, options));
     return apply_changes(std::move(built), options);

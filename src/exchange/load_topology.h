@@ -1,7 +1,7 @@
-// One way in for every verb: a topology from a file (format recognised by content) or, when no such file exists, from words.
-// The changes of TopologyOptions (--break, --scale, --group, GPU links only) are applied to both.
-// Ownership: the result owns everything. Threading: pure functions apart from reading the file.
-// Refuses: files over 64 MiB, folders, unknown formats (listing the known ones), everything spec and formats refuse.
+// One way in for every verb: a topology from a file (format recognised by content) or, when no such file exists, from
+// words. The changes of TopologyOptions (--break, --scale, --group, GPU links only) are applied to both. Ownership: the
+// result owns everything. Threading: pure functions apart from reading the file. Refuses: files over 64 MiB, folders,
+// unknown formats (listing the known ones), everything spec and formats refuse.
 #pragma once
 
 #include <string>

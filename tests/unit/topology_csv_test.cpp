@@ -27,15 +27,18 @@ TEST(LinkCsv, ReadsCablesCountsAndSimplex) {
 
 TEST(LinkCsv, ErrorsCarryLineAndColumn) {
   const std::string head = "from,to,bandwidth,latency\n";
-  EXPECT_NE(error_of(head + "0,1,16,150ns\n").find("x.csv:2:5:"), std::string::npos) << error_of(head + "0,1,16,150ns\n");
+  EXPECT_NE(error_of(head + "0,1,16,150ns\n").find("x.csv:2:5:"), std::string::npos)
+      << error_of(head + "0,1,16,150ns\n");
   EXPECT_NE(error_of(head + "\n0,1,16GB/s,150\n").find("x.csv:3:12:"), std::string::npos);
   EXPECT_NE(error_of("from,to,bandwith,latency\n").find("'bandwith'"), std::string::npos);
   EXPECT_NE(error_of("from,to,bandwidth\n").find("latency"), std::string::npos);
   for (const std::string& bad :
-       {std::string(), head, head + "0,1,1GB/s\n", head + "\"0,1,1GB/s,1ns\n", head + ",1,1GB/s,1ns\n", head + "vertex,0,gpu\n",
-        head + "vertex,0,npu\nvertex,0,npu\n", head + "0,1,1GB/s,1ns\nextents,3\n", head + "0,1,1GB/s,1ns\nrank,0\nrank,0\n",
-        head + "0,sw,1GB/s,1ns\nrank,sw\n", head + "0,1,1GB/s,1ns\n2,3,1GB/s,1ns\n", std::string("from,to,bandwidth,latency,count\n0,1,1GB/s,1ns,0\n"),
-        std::string("from,to,bandwidth,latency,count\n0,1,1GB/s,1ns,99999999\n"), std::string("from,from,bandwidth,latency,to\n")}) {
+       {std::string(), head, head + "0,1,1GB/s\n", head + "\"0,1,1GB/s,1ns\n", head + ",1,1GB/s,1ns\n",
+        head + "vertex,0,gpu\n", head + "vertex,0,npu\nvertex,0,npu\n", head + "0,1,1GB/s,1ns\nextents,3\n",
+        head + "0,1,1GB/s,1ns\nrank,0\nrank,0\n", head + "0,sw,1GB/s,1ns\nrank,sw\n",
+        head + "0,1,1GB/s,1ns\n2,3,1GB/s,1ns\n", std::string("from,to,bandwidth,latency,count\n0,1,1GB/s,1ns,0\n"),
+        std::string("from,to,bandwidth,latency,count\n0,1,1GB/s,1ns,99999999\n"),
+        std::string("from,from,bandwidth,latency,to\n")}) {
     EXPECT_NE(error_of(bad), "") << bad;
   }
 }
@@ -43,7 +46,8 @@ TEST(LinkCsv, ErrorsCarryLineAndColumn) {
 TEST(LinkCsv, EveryFamilyComesBackTheSame) {
   const TopologyFormat& format = **find_topology_format("link-csv");
   for (const TopologyFamily* family : topology_families()) {
-    const auto t = topology_from_spec(family->example, {.links = {LinkRate{BytesPerSecond{12.3456e9}, Seconds{1.23e-7}}}});
+    const auto t =
+        topology_from_spec(family->example, {.links = {LinkRate{BytesPerSecond{12.3456e9}, Seconds{1.23e-7}}}});
     const auto text = format.write(*t);
     ASSERT_TRUE(text.has_value()) << text.error().text;
     EXPECT_TRUE(format.recognise(*text));

@@ -4,77 +4,28 @@
 //   vertex,leaf0,switch                            declares a vertex and its kind (npu switch host nic)
 //   rank,3                                         npus that take part, in order; all when there is no such row
 //   extents,4,4                                    logical extents, dimension 0 first
-// Lines that start with # are comments; fields may be quoted ("a,b"). Names not declared take their kind from their first
-// word: switch, sw, leaf, spine, core, router, nvswitch; nic; host, cpu; anything else is an npu. When all undeclared
-// npus are PREFIX plus a number they are ranked by that number, otherwise in order of appearance.
+// Lines that start with # are comments; fields may be quoted ("a,b"). Names not declared take their kind from their
+// first word: switch, sw, leaf, spine, core, router, nvswitch; nic; host, cpu; anything else is an npu. When all
+// undeclared npus are PREFIX plus a number they are ranked by that number, otherwise in order of appearance.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 
+#include "exchange/csv.h"
 #include "exchange/topology_format.h"
 
 namespace hocket {
 namespace {
 
 constexpr std::size_t kVerticesMax = std::size_t{1} << 20;
-constexpr std::size_t kFieldsMax = 64;
+constexpr std::size_t kAbsent = kCsvFieldsMax;
 constexpr std::size_t kFromColumn = 0, kToColumn = 1, kBandwidthColumn = 2, kLatencyColumn = 3, kCountColumn = 4,
                       kDuplexColumn = 5;
 constexpr std::array<std::string_view, 6> kColumns{"from", "to", "bandwidth", "latency", "count", "duplex"};
 
-struct Field {
-  std::string text;
-  std::size_t column = 1;
-  bool quoted = false;
-};
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return result;
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
-  return text;
-}
-
-/// Reads one field from `line` at `at`, leaving `at` behind its comma (or at npos at the end). Empty: a broken quote.
-std::optional<Field> next_field(std::string_view line, std::size_t& at) {
-  Field field;
-  while (at < line.size() && (line[at] == ' ' || line[at] == '\t')) ++at;
-  field.column = at + 1;
-  if (at < line.size() && line[at] == '"') {
-    field.quoted = true;
-    for (++at;; ++at) {
-      if (at >= line.size()) return std::nullopt;
-      if (line[at] == '"' && (at + 1 >= line.size() || line[at + 1] != '"')) break;
-      if (line[at] == '"') ++at;
-      field.text += line[at];
-    }
-    const std::size_t comma = std::min(line.find(',', ++at), line.size());
-    if (!trim(line.substr(at, comma - at)).empty()) return std::nullopt;
-    at = comma == line.size() ? std::string_view::npos : comma + 1;
-    return field;
-  }
-  const std::size_t comma = std::min(line.find(',', at), line.size());
-  field.text = trim(line.substr(at, comma - at));
-  at = comma == line.size() ? std::string_view::npos : comma + 1;
-  return field;
-}
-
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 VertexKind kind_from_name(std::string_view name) {
-  const std::string word = lower(name.substr(0, 16));
+  const std::string word = lower_case(name.substr(0, 16));
   const auto starts = [&](std::string_view prefix) {
     if (!word.starts_with(prefix)) return false;
     return word.size() == prefix.size() || !(word[prefix.size()] >= 'a' && word[prefix.size()] <= 'z');
@@ -92,7 +43,8 @@ class CsvReader {
   explicit CsvReader(std::string_view file_name) : file_name_(file_name) {}
 
   Result<Topology> read(std::string_view text) {
-    if (text.size() > kTopologyTextMax) return fail(Code::kResourceExhausted, "{}: more than {} bytes", file_name_, kTopologyTextMax);
+    if (text.size() > kTopologyTextMax)
+      return fail(Code::kResourceExhausted, "{}: more than {} bytes", file_name_, kTopologyTextMax);
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -115,47 +67,46 @@ class CsvReader {
 
   template <class... Args>
   tl::unexpected<Error> error_at(std::size_t column, fmt::format_string<Args...> format, Args&&... args) const {
-    return fail(Code::kMalformed, "{}:{}:{}: {}", file_name_, line_, column, fmt::format(format, std::forward<Args>(args)...));
+    return fail(Code::kMalformed, "{}:{}:{}: {}", file_name_, line_, column,
+                fmt::format(format, std::forward<Args>(args)...));
   }
 
   Result<void> read_line(std::string_view line) {
-    const std::string_view trimmed = trim(line);
+    const std::string_view trimmed = trim_blanks(line);
     if (trimmed.empty() || trimmed.front() == '#') return {};
-    std::vector<Field> fields;
-    for (std::size_t at = 0; at != std::string_view::npos;) {
-      const std::size_t column = at + 1;
-      std::optional<Field> field = next_field(line, at);
-      if (!field) return error_at(column, "quote is not closed, or text follows it");
-      if (fields.size() == kFieldsMax) return error_at(column, "more than {} fields", kFieldsMax);
-      fields.push_back(std::move(*field));
-    }
-    const std::string first = fields[0].quoted ? std::string() : lower(fields[0].text);
+    const auto split = split_csv(line);
+    if (!split)
+      return error_at(split.error(), "a quote that is not closed, text behind one, or more than {} fields",
+                      kCsvFieldsMax);
+    const std::vector<CsvField>& fields = *split;
+    const std::string first = fields[0].quoted ? std::string() : lower_case(fields[0].text);
     if (first == "vertex" && fields.size() <= 3) return read_vertex(fields);
     if (first == "rank" && fields.size() <= 2) return read_rank(fields);
     if (first == "extents") return read_extents(fields);
     return header_ ? read_link(fields) : read_header(fields);
   }
 
-  Result<void> read_header(const std::vector<Field>& fields) {
-    columns_.fill(kFieldsMax);
+  Result<void> read_header(const std::vector<CsvField>& fields) {
+    columns_.fill(kAbsent);
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      const auto known = std::find(kColumns.begin(), kColumns.end(), lower(fields[i].text));
+      const auto known = std::find(kColumns.begin(), kColumns.end(), lower_case(fields[i].text));
       if (known == kColumns.end()) {
-        return error_at(fields[i].column, "unknown column '{}', known: from to bandwidth latency count duplex", fields[i].text);
+        return error_at(fields[i].column, "unknown column '{}', known: from to bandwidth latency count duplex",
+                        fields[i].text);
       }
       std::size_t& column = columns_[static_cast<std::size_t>(known - kColumns.begin())];
-      if (column != kFieldsMax) return error_at(fields[i].column, "column '{}' stands twice", fields[i].text);
+      if (column != kAbsent) return error_at(fields[i].column, "column '{}' stands twice", fields[i].text);
       column = i;
     }
     for (const std::size_t needed : {kFromColumn, kToColumn, kBandwidthColumn, kLatencyColumn}) {
-      if (columns_[needed] == kFieldsMax) return error_at(1, "header lacks column '{}'", kColumns[needed]);
+      if (columns_[needed] == kAbsent) return error_at(1, "header lacks column '{}'", kColumns[needed]);
     }
     header_ = true;
     header_fields_ = fields.size();
     return {};
   }
 
-  Result<std::size_t> index_of(const Field& field) {
+  Result<std::size_t> index_of(const CsvField& field) {
     if (field.text.empty()) return error_at(field.column, "empty vertex name");
     const auto [entry, added] = by_name_.try_emplace(field.text, names_.size());
     if (added) {
@@ -166,28 +117,29 @@ class CsvReader {
     return entry->second;
   }
 
-  Result<void> read_vertex(const std::vector<Field>& fields) {
+  Result<void> read_vertex(const std::vector<CsvField>& fields) {
     if (fields.size() != 3) return error_at(1, "wanted vertex,NAME,KIND");
     if (by_name_.contains(fields[1].text) && kinds_[by_name_.find(fields[1].text)->second]) {
       return error_at(fields[1].column, "vertex '{}' is declared twice", fields[1].text);
     }
     HOCKET_TRY_ASSIGN(const std::size_t index, index_of(fields[1]));
     for (const VertexKind kind : {VertexKind::kNpu, VertexKind::kSwitch, VertexKind::kHost, VertexKind::kNic}) {
-      if (name_of(kind) == lower(fields[2].text)) kinds_[index] = kind;
+      if (name_of(kind) == lower_case(fields[2].text)) kinds_[index] = kind;
     }
-    if (!kinds_[index]) return error_at(fields[2].column, "unknown kind '{}', known: npu switch host nic", fields[2].text);
+    if (!kinds_[index])
+      return error_at(fields[2].column, "unknown kind '{}', known: npu switch host nic", fields[2].text);
     declared_.push_back(index);
     return {};
   }
 
-  Result<void> read_rank(const std::vector<Field>& fields) {
+  Result<void> read_rank(const std::vector<CsvField>& fields) {
     if (fields.size() != 2) return error_at(1, "wanted rank,NAME");
     HOCKET_TRY_ASSIGN(const std::size_t index, index_of(fields[1]));
     ranks_.push_back(index);
     return {};
   }
 
-  Result<void> read_extents(const std::vector<Field>& fields) {
+  Result<void> read_extents(const std::vector<CsvField>& fields) {
     extents_.clear();
     for (std::size_t i = 1; i < fields.size(); ++i) {
       const auto value = whole_number(fields[i].text);
@@ -199,15 +151,15 @@ class CsvReader {
     return {};
   }
 
-  Result<void> read_link(const std::vector<Field>& fields) {
+  Result<void> read_link(const std::vector<CsvField>& fields) {
     if (fields.size() != header_fields_) {
       return error_at(1, "{} fields, the header has {}", fields.size(), header_fields_);
     }
     Row row{};
     HOCKET_TRY_ASSIGN(row.from, index_of(fields[columns_[kFromColumn]]));
     HOCKET_TRY_ASSIGN(row.to, index_of(fields[columns_[kToColumn]]));
-    const Field& bandwidth = fields[columns_[kBandwidthColumn]];
-    const Field& latency = fields[columns_[kLatencyColumn]];
+    const CsvField& bandwidth = fields[columns_[kBandwidthColumn]];
+    const CsvField& latency = fields[columns_[kLatencyColumn]];
     const auto rate = parse_bandwidth(bandwidth.text);
     if (!rate) return error_at(bandwidth.column, "{}", rate.error().text);
     const auto delay = parse_seconds(latency.text);
@@ -221,26 +173,28 @@ class CsvReader {
     return {};
   }
 
-  Result<void> read_optional(const std::vector<Field>& fields, Row& row) const {
+  Result<void> read_optional(const std::vector<CsvField>& fields, Row& row) const {
     row.count = 1;
-    if (columns_[kCountColumn] != kFieldsMax && !fields[columns_[kCountColumn]].text.empty()) {
-      const Field& field = fields[columns_[kCountColumn]];
+    if (columns_[kCountColumn] != kAbsent && !fields[columns_[kCountColumn]].text.empty()) {
+      const CsvField& field = fields[columns_[kCountColumn]];
       const auto count = whole_number(field.text);
       if (!count || *count == 0 || *count > kLinksMax) {
         return error_at(field.column, "'{}' is not a number of cables of 1 to {}", field.text, kLinksMax);
       }
       row.count = *count;
     }
-    if (columns_[kDuplexColumn] != kFieldsMax) {
-      const Field& field = fields[columns_[kDuplexColumn]];
-      const std::string word = lower(field.text);
+    if (columns_[kDuplexColumn] != kAbsent) {
+      const CsvField& field = fields[columns_[kDuplexColumn]];
+      const std::string word = lower_case(field.text);
       row.simplex = word == "simplex";
-      if (!row.simplex && !word.empty() && word != "full") return error_at(field.column, "'{}' is neither full nor simplex", field.text);
+      if (!row.simplex && !word.empty() && word != "full")
+        return error_at(field.column, "'{}' is neither full nor simplex", field.text);
     }
     return {};
   }
 
-  /// Declared vertices in their order, then the others: npus by number where they have one, in order of appearance otherwise.
+  /// Declared vertices in their order, then the others: npus by number where they have one, in order of appearance
+  /// otherwise.
   [[nodiscard]] std::vector<std::size_t> order() const {
     std::vector<std::size_t> result = declared_;
     std::vector<std::pair<std::uint64_t, std::size_t>> npus;
@@ -312,11 +266,11 @@ bool recognise(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = trim(text.substr(begin, end - begin));
+    const std::string_view line = trim_blanks(text.substr(begin, end - begin));
     begin = end + 1;
     if (line.empty() || line.front() == '#') continue;
-    const std::string start = lower(line.substr(0, 1024));
-    const std::string_view word = trim(std::string_view(start).substr(0, start.find(',')));
+    const std::string start = lower_case(line.substr(0, 1024));
+    const std::string_view word = trim_blanks(std::string_view(start).substr(0, start.find(',')));
     if (word == "vertex" || word == "rank" || word == "extents") return true;
     return start.find("from") != std::string::npos && start.find("bandwidth") != std::string::npos &&
            start.find(',') != std::string::npos;
@@ -325,17 +279,6 @@ bool recognise(std::string_view text) {
 }
 
 Result<Topology> read(std::string_view text, std::string_view file_name) { return CsvReader(file_name).read(text); }
-
-Result<std::string> quoted(const std::string& name) {
-  if (name.empty() || name.find_first_of("\n\r") != std::string::npos) {
-    return fail(Code::kUnsupported, "vertex name '{}' cannot stand in a CSV file", name);
-  }
-  const bool plain = name.find_first_of(",\"# \t") == std::string::npos;
-  if (plain && name != "vertex" && name != "rank" && name != "extents") return name;
-  std::string text = "\"";
-  for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return text + '"';
-}
 
 bool are_equal(const Link& a, const Link& b) {
   return a.from == b.from && a.to == b.to && a.bandwidth == b.bandwidth && a.latency == b.latency;
@@ -358,8 +301,9 @@ std::string write_links(const Topology& t, const std::vector<std::string>& names
            are_equal(links[i], links[i + count * width])) {
       ++count;
     }
-    out += fmt::format("{},{},{},{},{},{}\n", names[links[i].from], names[links[i].to], exact_bandwidth(links[i].bandwidth),
-                       exact_seconds(links[i].latency), count, full ? "full" : "simplex");
+    out += fmt::format("{},{},{},{},{},{}\n", names[links[i].from], names[links[i].to],
+                       exact_bandwidth(links[i].bandwidth), exact_seconds(links[i].latency), count,
+                       full ? "full" : "simplex");
     i += count * width;
   }
   return out;
@@ -369,8 +313,10 @@ Result<std::string> write(const Topology& t) {
   std::vector<std::string> names;
   std::map<std::string_view, VertexId> seen;
   for (VertexId v = 0; v < t.vertices().size(); ++v) {
-    HOCKET_TRY_ASSIGN(std::string name, quoted(t.vertices()[v].name));
-    if (!seen.emplace(t.vertices()[v].name, v).second) return fail(Code::kUnsupported, "two vertices are called '{}'", name);
+    const std::string& plain = t.vertices()[v].name;
+    const bool is_keyword = plain == "vertex" || plain == "rank" || plain == "extents";
+    HOCKET_TRY_ASSIGN(std::string name, csv_field(plain, is_keyword));
+    if (!seen.emplace(plain, v).second) return fail(Code::kUnsupported, "two vertices are called '{}'", name);
     names.push_back(std::move(name));
   }
   std::string out;
@@ -380,7 +326,8 @@ Result<std::string> write(const Topology& t) {
     out += '\n';
   }
   out += "from,to,bandwidth,latency,count,duplex\n";
-  for (VertexId v = 0; v < names.size(); ++v) out += fmt::format("vertex,{},{}\n", names[v], name_of(t.vertices()[v].kind));
+  for (VertexId v = 0; v < names.size(); ++v)
+    out += fmt::format("vertex,{},{}\n", names[v], name_of(t.vertices()[v].kind));
   std::vector<VertexId> usual;
   for (VertexId v = 0; v < names.size(); ++v) {
     if (t.vertices()[v].kind == VertexKind::kNpu) usual.push_back(v);
