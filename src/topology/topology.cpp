@@ -1,6 +1,7 @@
 #include "topology/topology.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -108,8 +109,8 @@ Fingerprint Topology::fingerprint() const {
   hasher.add(vertices_.size()).add(links_.size()).add(ranks_.size());
   for (const Vertex& v : vertices_) hasher.add(static_cast<std::uint64_t>(v.kind));
   for (const Link& l : links_) {
-    hasher.add(l.from).add(l.to).add(static_cast<std::uint64_t>(l.bandwidth.value * 1e3));
-    hasher.add(static_cast<std::uint64_t>(l.latency.value * 1e15));
+    hasher.add(l.from).add(l.to).add(std::bit_cast<std::uint64_t>(l.bandwidth.value + 0.0));
+    hasher.add(std::bit_cast<std::uint64_t>(l.latency.value + 0.0));
   }
   for (const VertexId v : ranks_) hasher.add(v);
   return hasher.finish();
