@@ -13,6 +13,8 @@ struct Word {
   std::string_view text;
   T value;
 };
+template <class T>
+Word(const char*, T) -> Word<T>;  // clang 16 does not deduce aggregates by itself
 
 using enum CollectiveKind;
 using enum DataType;

@@ -20,10 +20,10 @@ struct LinkRate {
 };
 
 struct FamilyRequest {
-  std::string_view spec;       // whole spec, for messages: "torus:4x4"
-  std::string_view arguments;  // the part after the colon: "4x4"; empty when there is none
+  std::string_view spec;            // whole spec, for messages: "torus:4x4"
+  std::string_view arguments;       // the part after the colon: "4x4"; empty when there is none
   std::span<const LinkRate> links;  // one per dimension or level; the last one repeats. Never empty.
-  LinkRate uplink;             // outer level of two-level families; equals links[0] when not given
+  LinkRate uplink;                  // outer level of two-level families; equals links[0] when not given
 };
 
 struct TopologyFamily {

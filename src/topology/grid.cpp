@@ -36,12 +36,44 @@ Result<std::vector<std::uint32_t>> parse_extents(std::string_view text, char sep
   return extents;
 }
 
+Result<std::vector<std::uint32_t>> parse_sizes(const FamilyRequest& request, std::size_t least, std::size_t most) {
+  if (request.arguments.empty()) {
+    return fail(Code::kInvalidArgument, "topology '{}' lacks its size: write {}:NUMBER{}", request.spec, request.spec,
+                least > 1 ? "xNUMBER..." : "");
+  }
+  HOCKET_TRY_ASSIGN(std::vector<std::uint32_t> sizes, parse_extents(request.arguments, 'x', request.spec));
+  if (sizes.size() < least || sizes.size() > most) {
+    return fail(Code::kInvalidArgument, "topology '{}' takes {} number{} joined by x, got {}", request.spec,
+                least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most), most == 1 ? "" : "s",
+                sizes.size());
+  }
+  return sizes;
+}
+
+void add_npus(TopologyBuilder& builder, const std::vector<std::uint32_t>& extents) {
+  std::uint64_t count = 1;
+  for (const std::uint32_t extent : extents) count *= extent;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    builder.add_vertex(fmt::format("{}", i), VertexKind::kNpu, coordinates_of(i, extents));
+  }
+  builder.set_extents(extents);
+}
+
+VertexId add_switches(TopologyBuilder& builder, std::string_view prefix, std::uint32_t count) {
+  const VertexId first = static_cast<VertexId>(builder.vertex_count());
+  for (std::uint32_t i = 0; i < count; ++i) builder.add_vertex(fmt::format("{}{}", prefix, i), VertexKind::kSwitch);
+  return first;
+}
+
 Result<Topology> build_grid(const FamilyRequest& request, std::string_view family, bool wrap) {
   HOCKET_TRY_ASSIGN(const std::vector<std::uint32_t> extents, parse_extents(request.arguments, 'x', request.spec));
   TopologyBuilder builder{std::string(request.spec), std::string(family)};
   std::uint64_t count = 1;
   for (const std::uint32_t extent : extents) count *= extent;
-  for (std::uint64_t i = 0; i < count; ++i) builder.add_vertex(fmt::format("{}", i), VertexKind::kNpu, coordinates_of(i, extents));
+  if (2 * count * extents.size() > kLinksMax) {
+    return fail(Code::kInvalidArgument, "topology '{}' has more than {} links", request.spec, kLinksMax);
+  }
+  add_npus(builder, extents);
   std::uint64_t stride = 1;
   for (std::size_t d = 0; d < extents.size(); ++d) {
     const LinkRate& rate = request.links[std::min(d, request.links.size() - 1)];
@@ -54,7 +86,6 @@ Result<Topology> build_grid(const FamilyRequest& request, std::string_view famil
     }
     stride *= extents[d];
   }
-  builder.set_extents(extents);
   return std::move(builder).build();
 }
 

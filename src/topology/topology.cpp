@@ -1,6 +1,7 @@
 #include "topology/topology.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -10,9 +11,7 @@
 namespace hocket {
 namespace {
 
-constexpr std::size_t kLinksMax = std::size_t{1} << 24;
-
-void index_links(std::span<const Link> links, std::size_t vertex_count, VertexId Link::* end,
+void index_links(std::span<const Link> links, std::size_t vertex_count, VertexId Link::*end,
                  std::vector<std::uint32_t>& begin, std::vector<LinkId>& ids) {
   begin.assign(vertex_count + 1, 0);
   for (const Link& link : links) ++begin[link.*end + 1];
@@ -61,12 +60,15 @@ std::string list_islands(const Topology& topology, const std::vector<std::vector
   return text + (groups.size() > 8 ? ", ..." : "");
 }
 
-Result<void> check_parts(std::span<const Vertex> vertices, std::span<const Link> links, std::span<const VertexId> ranks) {
+Result<void> check_parts(std::span<const Vertex> vertices, std::span<const Link> links,
+                         std::span<const VertexId> ranks) {
   if (ranks.empty()) return fail(Code::kInvalidArgument, "topology has no npu that takes part");
-  if (links.size() > kLinksMax) return fail(Code::kInvalidArgument, "topology has {} links, limit is {}", links.size(), kLinksMax);
+  if (links.size() > kLinksMax)
+    return fail(Code::kInvalidArgument, "topology has {} links, limit is {}", links.size(), kLinksMax);
   std::vector<bool> taken(vertices.size(), false);
   for (const VertexId v : ranks) {
-    if (v >= vertices.size()) return fail(Code::kInvalidArgument, "rank vertex {} does not exist, topology has {}", v, vertices.size());
+    if (v >= vertices.size())
+      return fail(Code::kInvalidArgument, "rank vertex {} does not exist, topology has {}", v, vertices.size());
     if (taken[v]) return fail(Code::kInvalidArgument, "vertex '{}' is listed twice as a rank", vertices[v].name);
     taken[v] = true;
   }
@@ -75,8 +77,8 @@ Result<void> check_parts(std::span<const Vertex> vertices, std::span<const Link>
       return fail(Code::kInvalidArgument, "link {} -> {} names a vertex that does not exist", link.from, link.to);
     }
     if (!std::isfinite(link.bandwidth.value) || link.bandwidth.value < 1 || link.bandwidth.value > 1e18) {
-      return fail(Code::kInvalidArgument, "link {} -> {}: bandwidth {} B/s is outside 1 .. 10^18", vertices[link.from].name,
-                  vertices[link.to].name, link.bandwidth.value);
+      return fail(Code::kInvalidArgument, "link {} -> {}: bandwidth {} B/s is outside 1 .. 10^18",
+                  vertices[link.from].name, vertices[link.to].name, link.bandwidth.value);
     }
     if (!std::isfinite(link.latency.value) || link.latency.value < 0 || link.latency.value > 1e6) {
       return fail(Code::kInvalidArgument, "link {} -> {}: latency {} s is outside 0 .. 10^6", vertices[link.from].name,
@@ -90,10 +92,14 @@ Result<void> check_parts(std::span<const Vertex> vertices, std::span<const Link>
 
 std::string_view name_of(VertexKind kind) {
   switch (kind) {
-    case VertexKind::kNpu: return "npu";
-    case VertexKind::kSwitch: return "switch";
-    case VertexKind::kHost: return "host";
-    case VertexKind::kNic: return "nic";
+    case VertexKind::kNpu:
+      return "npu";
+    case VertexKind::kSwitch:
+      return "switch";
+    case VertexKind::kHost:
+      return "host";
+    case VertexKind::kNic:
+      return "nic";
   }
   return "?";
 }
@@ -103,8 +109,8 @@ Fingerprint Topology::fingerprint() const {
   hasher.add(vertices_.size()).add(links_.size()).add(ranks_.size());
   for (const Vertex& v : vertices_) hasher.add(static_cast<std::uint64_t>(v.kind));
   for (const Link& l : links_) {
-    hasher.add(l.from).add(l.to).add(static_cast<std::uint64_t>(l.bandwidth.value * 1e3));
-    hasher.add(static_cast<std::uint64_t>(l.latency.value * 1e15));
+    hasher.add(l.from).add(l.to).add(std::bit_cast<std::uint64_t>(l.bandwidth.value + 0.0));
+    hasher.add(std::bit_cast<std::uint64_t>(l.latency.value + 0.0));
   }
   for (const VertexId v : ranks_) hasher.add(v);
   return hasher.finish();
@@ -115,7 +121,8 @@ std::string Topology::describe_link(LinkId id) const {
   return fmt::format("{} -> {}", vertices_[l.from].name, vertices_[l.to].name);
 }
 
-TopologyBuilder::TopologyBuilder(std::string name, std::string family) : name_(std::move(name)), family_(std::move(family)) {}
+TopologyBuilder::TopologyBuilder(std::string name, std::string family)
+    : name_(std::move(name)), family_(std::move(family)) {}
 
 VertexId TopologyBuilder::add_vertex(std::string name, VertexKind kind, std::vector<std::int32_t> coordinates) {
   vertices_.push_back({std::move(name), kind, std::move(coordinates)});
@@ -155,9 +162,11 @@ Result<Topology> TopologyBuilder::build() && {
   index_links(t.links_, t.vertices_.size(), &Link::from, t.out_begin_, t.out_);
   index_links(t.links_, t.vertices_.size(), &Link::to, t.in_begin_, t.in_);
   t.symmetric_ = has_equal_directions(t.links_);
-  t.has_switches_ = std::any_of(t.vertices_.begin(), t.vertices_.end(), [](const Vertex& v) { return v.kind != VertexKind::kNpu; });
+  t.has_switches_ =
+      std::any_of(t.vertices_.begin(), t.vertices_.end(), [](const Vertex& v) { return v.kind != VertexKind::kNpu; });
   if (const auto groups = islands(t); groups.size() > 1) {
-    return fail(Code::kInvalidArgument, "topology '{}' falls apart into {} islands: {}", t.name_, groups.size(), list_islands(t, groups));
+    return fail(Code::kInvalidArgument, "topology '{}' falls apart into {} islands: {}", t.name_, groups.size(),
+                list_islands(t, groups));
   }
   return t;
 }
@@ -169,6 +178,11 @@ Result<Topology> with_ranks(const Topology& topology, std::span<const VertexId> 
   for (const std::string& note : topology.notes()) builder.add_note(note);
   builder.set_ranks({ranks.begin(), ranks.end()});
   return std::move(builder).build();
+}
+
+Topology with_note(Topology topology, std::string note) {
+  topology.notes_.push_back(std::move(note));
+  return topology;
 }
 
 std::vector<std::vector<std::uint32_t>> islands(const Topology& topology) {

@@ -23,6 +23,8 @@ enum class VertexKind : std::uint8_t { kNpu, kSwitch, kHost, kNic };
 using VertexId = std::uint32_t;
 using LinkId = std::uint32_t;
 
+inline constexpr std::uint64_t kLinksMax = std::uint64_t{1} << 24;
+
 struct Vertex {
   std::string name;
   VertexKind kind = VertexKind::kNpu;
@@ -72,6 +74,7 @@ class Topology {
 
  private:
   friend class TopologyBuilder;
+  friend Topology with_note(Topology topology, std::string note);
   [[nodiscard]] static std::span<const LinkId> slice(const std::vector<std::uint32_t>& begin,
                                                      const std::vector<LinkId>& all, VertexId v) {
     return std::span<const LinkId>(all).subspan(begin[v], begin[v + 1] - begin[v]);
@@ -122,6 +125,9 @@ class TopologyBuilder {
 
 /// Same graph with other ranks (a sub-group of npus) taking part.
 [[nodiscard]] Result<Topology> with_ranks(const Topology& topology, std::span<const VertexId> ranks);
+
+/// Same topology with one more note.
+[[nodiscard]] Topology with_note(Topology topology, std::string note);
 
 /// The groups of ranks that can reach one another in both directions; one group when connected.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> islands(const Topology& topology);

@@ -1,5 +1,6 @@
 // torus:AxBx... : every npu has two cables per dimension, wrapping around. A dimension of 2 has two parallel cables, as
-// in MultiTree's and ASTRA-sim's tori; a dimension of 1 has none. Dimension 0 is innermost (ranks count along it first).
+// in MultiTree's and ASTRA-sim's tori; a dimension of 1 has none. Dimension 0 is innermost (ranks count along it
+// first).
 #include "topology/family.h"
 #include "topology/grid.h"
 
