@@ -15,9 +15,9 @@ namespace hocket::detail {
 
 }  // namespace hocket::detail
 
-#define HOCKET_ASSERT(condition, message)                                              \
-  do {                                                                                 \
-    if (!(condition)) {                                                                \
-      ::hocket::detail::assert_failed(__FILE__, __LINE__, #condition, message);        \
-    }                                                                                  \
+#define HOCKET_ASSERT(condition, message)                                       \
+  do {                                                                          \
+    if (!(condition)) {                                                         \
+      ::hocket::detail::assert_failed(__FILE__, __LINE__, #condition, message); \
+    }                                                                           \
   } while (false)

@@ -45,12 +45,16 @@ template <class... Args>
 /// Process exit code of the tools for an error: 1 a check failed, 2 bad input, 3 a peer or a deadline, 4 internal.
 [[nodiscard]] constexpr int exit_code(Code code) {
   switch (code) {
-    case Code::kDisproved: return 1;
+    case Code::kDisproved:
+      return 1;
     case Code::kTimeout:
     case Code::kPeerFailed:
-    case Code::kCancelled: return 3;
-    case Code::kInternal: return 4;
-    default: return 2;
+    case Code::kCancelled:
+      return 3;
+    case Code::kInternal:
+      return 4;
+    default:
+      return 2;
   }
 }
 
@@ -60,17 +64,17 @@ template <class... Args>
 #define HOCKET_CONCAT(a, b) HOCKET_CONCAT_INNER(a, b)
 
 /// Returns the error of `expression` (a Result) from the enclosing function.
-#define HOCKET_TRY(expression)                                                             \
-  do {                                                                                     \
-    if (auto hocket_try = (expression); !hocket_try.has_value()) {                         \
-      return tl::unexpected<::hocket::Error>(std::move(hocket_try.error()));               \
-    }                                                                                      \
+#define HOCKET_TRY(expression)                                               \
+  do {                                                                       \
+    if (auto hocket_try = (expression); !hocket_try.has_value()) {           \
+      return tl::unexpected<::hocket::Error>(std::move(hocket_try.error())); \
+    }                                                                        \
   } while (false)
 
 /// Declares `target` from the value of `expression` (a Result) or returns its error.
-#define HOCKET_TRY_ASSIGN(target, expression)                                              \
-  auto HOCKET_CONCAT(hocket_result_, __LINE__) = (expression);                             \
-  if (!HOCKET_CONCAT(hocket_result_, __LINE__).has_value()) {                              \
+#define HOCKET_TRY_ASSIGN(target, expression)                                                           \
+  auto HOCKET_CONCAT(hocket_result_, __LINE__) = (expression);                                          \
+  if (!HOCKET_CONCAT(hocket_result_, __LINE__).has_value()) {                                           \
     return tl::unexpected<::hocket::Error>(std::move(HOCKET_CONCAT(hocket_result_, __LINE__).error())); \
-  }                                                                                        \
+  }                                                                                                     \
   target = std::move(*HOCKET_CONCAT(hocket_result_, __LINE__))

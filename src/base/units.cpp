@@ -16,14 +16,19 @@ struct Unit {
   double factor;
 };
 
-constexpr std::array kByteUnits{
-    Unit{"B", 1},           Unit{"KB", 1e3},         Unit{"kB", 1e3},          Unit{"MB", 1e6},
-    Unit{"GB", 1e9},        Unit{"TB", 1e12},        Unit{"KiB", 1024.0},      Unit{"MiB", 1048576.0},
-    Unit{"GiB", 1073741824.0}, Unit{"TiB", 1099511627776.0}};
-constexpr std::array kBitUnits{Unit{"b", 0.125},        Unit{"Kb", 125.0},        Unit{"kb", 125.0},
-                               Unit{"Mb", 125e3},       Unit{"Gb", 125e6},        Unit{"Tb", 125e9},
-                               Unit{"bit", 0.125},      Unit{"Kbit", 125.0},      Unit{"kbit", 125.0},
-                               Unit{"Mbit", 125e3},     Unit{"Gbit", 125e6},      Unit{"Tbit", 125e9}};
+constexpr std::array kByteUnits{Unit{"B", 1},
+                                Unit{"KB", 1e3},
+                                Unit{"kB", 1e3},
+                                Unit{"MB", 1e6},
+                                Unit{"GB", 1e9},
+                                Unit{"TB", 1e12},
+                                Unit{"KiB", 1024.0},
+                                Unit{"MiB", 1048576.0},
+                                Unit{"GiB", 1073741824.0},
+                                Unit{"TiB", 1099511627776.0}};
+constexpr std::array kBitUnits{Unit{"b", 0.125},    Unit{"Kb", 125.0},   Unit{"kb", 125.0},   Unit{"Mb", 125e3},
+                               Unit{"Gb", 125e6},   Unit{"Tb", 125e9},   Unit{"bit", 0.125},  Unit{"Kbit", 125.0},
+                               Unit{"kbit", 125.0}, Unit{"Mbit", 125e3}, Unit{"Gbit", 125e6}, Unit{"Tbit", 125e9}};
 constexpr std::array kTimeUnits{Unit{"s", 1}, Unit{"ms", 1e-3}, Unit{"us", 1e-6}, Unit{"ns", 1e-9}, Unit{"ps", 1e-12}};
 
 struct Split {
@@ -80,7 +85,8 @@ Picos transfer_time(Bytes size, BytesPerSecond rate) {
 Result<Bytes> parse_bytes(std::string_view text) {
   HOCKET_TRY_ASSIGN(const Split split, split_number(text, "size"));
   const std::optional<double> factor = split.unit.empty() ? 1.0 : factor_of(kByteUnits, split.unit);
-  if (!factor) return fail(Code::kInvalidArgument, "'{}' is not a size: unknown unit '{}' (B, KB, MiB, ...)", text, split.unit);
+  if (!factor)
+    return fail(Code::kInvalidArgument, "'{}' is not a size: unknown unit '{}' (B, KB, MiB, ...)", text, split.unit);
   const double bytes = split.number * *factor;
   if (bytes >= 9.2e18) return fail(Code::kInvalidArgument, "'{}' is too large: more than 2^63 bytes", text);
   if (bytes != std::floor(bytes)) return fail(Code::kInvalidArgument, "'{}' is not a whole number of bytes", text);
@@ -128,7 +134,8 @@ std::string format_bytes(Bytes size) {
 std::string format_seconds(Seconds t) { return readable(t.value, kTimeUnits); }
 
 std::string format_bandwidth(BytesPerSecond rate) {
-  constexpr std::array units{Unit{"TB/s", 1e12}, Unit{"GB/s", 1e9}, Unit{"MB/s", 1e6}, Unit{"KB/s", 1e3}, Unit{"B/s", 1}};
+  constexpr std::array units{Unit{"TB/s", 1e12}, Unit{"GB/s", 1e9}, Unit{"MB/s", 1e6}, Unit{"KB/s", 1e3},
+                             Unit{"B/s", 1}};
   return readable(rate.value, units);
 }
 
@@ -143,7 +150,8 @@ std::string exact_seconds(Seconds t) {
 std::string exact_bandwidth(BytesPerSecond rate) {
   for (const Unit& unit : {Unit{"GB/s", 1e9}, Unit{"MB/s", 1e6}}) {
     const double scaled = rate.value / unit.factor;
-    if (scaled >= 0.01 && scaled * unit.factor == rate.value && fmt::format("{}", scaled).size() <= 8) return shortest(scaled, unit.name);
+    if (scaled >= 0.01 && scaled * unit.factor == rate.value && fmt::format("{}", scaled).size() <= 8)
+      return shortest(scaled, unit.name);
   }
   return shortest(rate.value, "B/s");
 }

@@ -32,7 +32,10 @@ constexpr std::size_t kOpsMax = 0x7ffffffe;
 }  // namespace
 
 ScheduleBuilder::ScheduleBuilder(Collective collective, Division division, std::string algorithm)
-    : collective_(collective), division_(std::move(division)), algorithm_(std::move(algorithm)), programs_(collective.ranks) {}
+    : collective_(collective),
+      division_(std::move(division)),
+      algorithm_(std::move(algorithm)),
+      programs_(collective.ranks) {}
 
 BuilderOp ScheduleBuilder::add(std::uint32_t rank, const Op& op) {
   HOCKET_ASSERT(rank < programs_.size(), "rank out of range");
@@ -109,20 +112,24 @@ Result<void> ScheduleBuilder::check_range(const PieceRange& range) const {
   const std::uint64_t limit = range.buffer == Buffer::kScratch ? scratch_pieces_ : division_.pieces();
   if (range.count == 0) return fail(Code::kMalformed, "an op covers no piece");
   if (end > limit) {
-    return fail(Code::kMalformed, "{} pieces {}..{} exceed the {} there are", name_of(range.buffer), range.piece, end - 1, limit);
+    return fail(Code::kMalformed, "{} pieces {}..{} exceed the {} there are", name_of(range.buffer), range.piece,
+                end - 1, limit);
   }
   if (range.piece / division_.pieces() != (end - 1) / division_.pieces()) {
-    return fail(Code::kMalformed, "scratch pieces {}..{} cross a multiple of {}", range.piece, end - 1, division_.pieces());
+    return fail(Code::kMalformed, "scratch pieces {}..{} cross a multiple of {}", range.piece, end - 1,
+                division_.pieces());
   }
   return {};
 }
 
 Result<void> ScheduleBuilder::check(std::uint32_t rank, const Op& op) const {
   if (op.sends() || op.receives()) {
-    if (op.peer >= collective_.ranks) return fail(Code::kMalformed, "rank {}: peer {} is not below the {} ranks", rank, op.peer, collective_.ranks);
+    if (op.peer >= collective_.ranks)
+      return fail(Code::kMalformed, "rank {}: peer {} is not below the {} ranks", rank, op.peer, collective_.ranks);
     if (op.peer == rank) return fail(Code::kMalformed, "rank {}: a message to itself", rank);
   }
-  if (op.route != kNoRoute && op.route + 1 >= route_begin_.size()) return fail(Code::kMalformed, "rank {}: route {} does not exist", rank, op.route);
+  if (op.route != kNoRoute && op.route + 1 >= route_begin_.size())
+    return fail(Code::kMalformed, "rank {}: route {} does not exist", rank, op.route);
   for (const Access& access : Accesses(op)) {
     if (auto ok = check_range(access.range); !ok) {
       return fail(ok.error().code, "rank {} {}: {}", rank, name_of(op.kind), ok.error().text);
@@ -134,7 +141,8 @@ Result<void> ScheduleBuilder::check(std::uint32_t rank, const Op& op) const {
 Result<void> ScheduleBuilder::append(Schedule& schedule, std::uint32_t rank, DependencyDeriver& deriver) {
   Program& program = programs_[rank];
   const auto base = static_cast<OpId>(schedule.ops_.size());
-  if (base + program.ops.size() > kOpsMax) return fail(Code::kResourceExhausted, "schedule has more than {} ops", kOpsMax);
+  if (base + program.ops.size() > kOpsMax)
+    return fail(Code::kResourceExhausted, "schedule has more than {} ops", kOpsMax);
   std::sort(program.extra.begin(), program.extra.end());
   auto extra = program.extra.begin();
   std::vector<std::uint32_t> waits;
@@ -146,7 +154,8 @@ Result<void> ScheduleBuilder::append(Schedule& schedule, std::uint32_t rank, Dep
     if (derive_) deriver.visit(i, op, waits);
     for (; extra != program.extra.end() && extra->first == i; ++extra) {
       if (extra->second >= program.ops.size() || extra->second == i) {
-        return fail(Code::kMalformed, "rank {} op {} depends on op {}, which does not exist before it", rank, i, extra->second);
+        return fail(Code::kMalformed, "rank {} op {} depends on op {}, which does not exist before it", rank, i,
+                    extra->second);
       }
       waits.push_back(extra->second);
     }
@@ -154,7 +163,8 @@ Result<void> ScheduleBuilder::append(Schedule& schedule, std::uint32_t rank, Dep
     waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
     op.first_dependency = static_cast<std::uint32_t>(schedule.dependencies_.size());
     for (const std::uint32_t earlier : waits) {
-      schedule.dependencies_.emplace_back(base + earlier, is_streaming(program.ops[earlier], op, may_alias(collective_.kind)));
+      schedule.dependencies_.emplace_back(base + earlier,
+                                          is_streaming(program.ops[earlier], op, may_alias(collective_.kind)));
     }
     schedule.steps_ = std::max(schedule.steps_, op.step + 1);
   }
@@ -178,7 +188,9 @@ Result<Schedule> ScheduleBuilder::finish() && {
     return fail(Code::kMalformed, "{} weights for {} pieces", division_.weights.size(), division_.pieces_per_block);
   }
   const std::uint32_t blocks = is_blocked(collective_.kind) ? collective_.ranks : 1;
-  if (division_.blocks != blocks) return fail(Code::kMalformed, "{} needs {} blocks, the division has {}", name_of(collective_.kind), blocks, division_.blocks);
+  if (division_.blocks != blocks)
+    return fail(Code::kMalformed, "{} needs {} blocks, the division has {}", name_of(collective_.kind), blocks,
+                division_.blocks);
   Schedule schedule;
   std::size_t total = 0;
   for (const Program& program : programs_) total += program.ops.size();

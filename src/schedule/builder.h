@@ -35,7 +35,8 @@ class ScheduleBuilder {
   BuilderOp send(std::uint32_t rank, std::uint32_t peer, PieceRange source, OpOptions options = {});
   BuilderOp recv(std::uint32_t rank, std::uint32_t peer, PieceRange target, OpOptions options = {});
   /// target <- local (+) message. `local` and `target` have the same count.
-  BuilderOp recv_reduce(std::uint32_t rank, std::uint32_t peer, PieceRange local, PieceRange target, OpOptions options = {});
+  BuilderOp recv_reduce(std::uint32_t rank, std::uint32_t peer, PieceRange local, PieceRange target,
+                        OpOptions options = {});
   BuilderOp copy(std::uint32_t rank, PieceRange source, PieceRange target, OpOptions options = {});
   /// target <- target (+) source.
   BuilderOp reduce(std::uint32_t rank, PieceRange source, PieceRange target, OpOptions options = {});

@@ -28,12 +28,12 @@ constexpr std::array kKindWords{Word{"all_reduce", kAllReduce}, Word{"reduce_sca
                                 Word{"allgather", kAllGather},  Word{"bcast", kBroadcast},
                                 Word{"alltoall", kAllToAll}};
 constexpr std::array kTypeWords{
-    Word{"i8", kI8},       Word{"u8", kU8},       Word{"i32", kI32},      Word{"u32", kU32},     Word{"i64", kI64},
-    Word{"u64", kU64},     Word{"f16", kF16},     Word{"bf16", kBf16},    Word{"f32", kF32},     Word{"f64", kF64},
-    Word{"int8", kI8},     Word{"uint8", kU8},    Word{"int32", kI32},    Word{"int", kI32},     Word{"uint32", kU32},
-    Word{"int64", kI64},   Word{"uint64", kU64},  Word{"half", kF16},     Word{"float16", kF16}, Word{"fp16", kF16},
-    Word{"bfloat16", kBf16}, Word{"float", kF32}, Word{"float32", kF32},  Word{"fp32", kF32},    Word{"double", kF64},
-    Word{"float64", kF64}, Word{"fp64", kF64}};
+    Word{"i8", kI8},         Word{"u8", kU8},      Word{"i32", kI32},     Word{"u32", kU32},     Word{"i64", kI64},
+    Word{"u64", kU64},       Word{"f16", kF16},    Word{"bf16", kBf16},   Word{"f32", kF32},     Word{"f64", kF64},
+    Word{"int8", kI8},       Word{"uint8", kU8},   Word{"int32", kI32},   Word{"int", kI32},     Word{"uint32", kU32},
+    Word{"int64", kI64},     Word{"uint64", kU64}, Word{"half", kF16},    Word{"float16", kF16}, Word{"fp16", kF16},
+    Word{"bfloat16", kBf16}, Word{"float", kF32},  Word{"float32", kF32}, Word{"fp32", kF32},    Word{"double", kF64},
+    Word{"float64", kF64},   Word{"fp64", kF64}};
 constexpr std::array kOpWords{Word{"sum", kSum}, Word{"prod", kProd}, Word{"min", kMin}, Word{"max", kMax},
                               Word{"avg", kAvg}};
 
@@ -72,10 +72,12 @@ Result<void> validate(const BoundCollective& what) {
   }
   if (what.count < 0) return fail(Code::kInvalidArgument, "{}: count {} is negative", name_of(c.kind), what.count);
   if (what.count > std::numeric_limits<std::int64_t>::max() / size_of(what.type)) {
-    return fail(Code::kInvalidArgument, "{}: {} elements of {} exceed 2^63 bytes", name_of(c.kind), what.count, name_of(what.type));
+    return fail(Code::kInvalidArgument, "{}: {} elements of {} exceed 2^63 bytes", name_of(c.kind), what.count,
+                name_of(what.type));
   }
   if (is_blocked(c.kind) && what.count % c.ranks != 0) {
-    return fail(Code::kInvalidArgument, "{}: {} elements do not split equally over {} ranks", name_of(c.kind), what.count, c.ranks);
+    return fail(Code::kInvalidArgument, "{}: {} elements do not split equally over {} ranks", name_of(c.kind),
+                what.count, c.ranks);
   }
   return {};
 }
@@ -83,11 +85,14 @@ Result<void> validate(const BoundCollective& what) {
 double bus_factor(const Collective& collective) {
   const double n = collective.ranks;
   switch (collective.kind) {
-    case kAllReduce: return 2 * (n - 1) / n;
+    case kAllReduce:
+      return 2 * (n - 1) / n;
     case kReduceScatter:
     case kAllGather:
-    case kAllToAll: return (n - 1) / n;
-    default: return 1;
+    case kAllToAll:
+      return (n - 1) / n;
+    default:
+      return 1;
   }
 }
 

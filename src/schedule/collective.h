@@ -32,19 +32,24 @@ inline constexpr int kReduceOps = 5;
 [[nodiscard]] constexpr std::int64_t size_of(DataType type) {
   switch (type) {
     case DataType::kI8:
-    case DataType::kU8: return 1;
+    case DataType::kU8:
+      return 1;
     case DataType::kF16:
-    case DataType::kBf16: return 2;
+    case DataType::kBf16:
+      return 2;
     case DataType::kI32:
     case DataType::kU32:
-    case DataType::kF32: return 4;
-    default: return 8;
+    case DataType::kF32:
+      return 4;
+    default:
+      return 8;
   }
 }
 
 /// True for the kinds whose result combines contributions.
 [[nodiscard]] constexpr bool reduces(CollectiveKind kind) {
-  return kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kReduce;
+  return kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kReduceScatter ||
+         kind == CollectiveKind::kReduce;
 }
 /// True for the kinds that have a root.
 [[nodiscard]] constexpr bool is_rooted(CollectiveKind kind) {
@@ -52,7 +57,8 @@ inline constexpr int kReduceOps = 5;
 }
 /// True for the kinds whose vector is made of one block per rank.
 [[nodiscard]] constexpr bool is_blocked(CollectiveKind kind) {
-  return kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllGather || kind == CollectiveKind::kAllToAll;
+  return kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllGather ||
+         kind == CollectiveKind::kAllToAll;
 }
 
 struct Collective {

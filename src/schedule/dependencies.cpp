@@ -16,9 +16,12 @@ void DependencyDeriver::start_rank() {
 
 std::size_t DependencyDeriver::place_of(Buffer buffer, std::uint32_t piece) const {
   switch (buffer) {
-    case Buffer::kInput: return piece;
-    case Buffer::kOutput: return aliased_ ? piece : std::size_t{pieces_} + piece;
-    default: return std::size_t{2} * pieces_ + piece;
+    case Buffer::kInput:
+      return piece;
+    case Buffer::kOutput:
+      return aliased_ ? piece : std::size_t{pieces_} + piece;
+    default:
+      return std::size_t{2} * pieces_ + piece;
   }
 }
 

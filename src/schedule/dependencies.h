@@ -1,7 +1,7 @@
 // DependencyDeriver: turns a sequential program of one rank into data dependencies, op by op.
-// Keeps, per piece, the last writer and the readers since. A reader waits for the writer; a writer waits for the readers,
-// or for the writer when nobody read. Used by ScheduleBuilder only; the verifier does not trust it.
-// Threading: one owner. Refuses: nothing; ranges were checked by the builder.
+// Keeps, per piece, the last writer and the readers since. A reader waits for the writer; a writer waits for the
+// readers, or for the writer when nobody read. Used by ScheduleBuilder only; the verifier does not trust it. Threading:
+// one owner. Refuses: nothing; ranges were checked by the builder.
 #pragma once
 
 #include <cstdint>

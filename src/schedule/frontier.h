@@ -1,6 +1,6 @@
 // Frontier: the one place that says which op may run next. Verifier, simulator and engine all ask it.
-// It covers a range of ops (one rank, or all) and counts, per op, segments started, finished and arrived. Segment s of an
-// op may start when every streaming dependency has finished its segment s, every other dependency has finished
+// It covers a range of ops (one rank, or all) and counts, per op, segments started, finished and arrived. Segment s of
+// an op may start when every streaming dependency has finished its segment s, every other dependency has finished
 // entirely, and (receives) segment s of the matching message has arrived.
 // Ownership: keeps a pointer to the schedule. Threading: one owner. No allocation after construction.
 // Refuses: nothing; using it out of order is a broken invariant (assert).
@@ -75,7 +75,8 @@ class Frontier {
     State& s = at(id);
     s.finished = static_cast<Count>(s.finished + segments);
     HOCKET_ASSERT(s.finished <= s.started, "segment finished before it started");
-    for (std::size_t i = dependant_begin_[id - begin_]; i < dependant_begin_[id - begin_ + 1]; ++i) touched(dependants_[i]);
+    for (std::size_t i = dependant_begin_[id - begin_]; i < dependant_begin_[id - begin_ + 1]; ++i)
+      touched(dependants_[i]);
   }
 
   [[nodiscard]] OpId begin() const { return begin_; }
@@ -89,7 +90,9 @@ class Frontier {
     Count arrived = 0;
   };
   /// A finished dependency limits nothing; a streaming one limits to what it has finished.
-  [[nodiscard]] static Count raise(const State& on, Count limit) { return on.finished == on.total ? limit : on.finished; }
+  [[nodiscard]] static Count raise(const State& on, Count limit) {
+    return on.finished == on.total ? limit : on.finished;
+  }
   [[nodiscard]] State& at(OpId id) { return state_[id - begin_]; }
   [[nodiscard]] const State& at(OpId id) const { return state_[id - begin_]; }
 

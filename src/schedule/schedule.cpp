@@ -6,23 +6,34 @@ namespace hocket {
 
 std::string_view name_of(OpKind kind) {
   switch (kind) {
-    case OpKind::kSend: return "send";
-    case OpKind::kRecv: return "recv";
-    case OpKind::kRecvReduce: return "recv_reduce";
-    case OpKind::kCopy: return "copy";
-    case OpKind::kReduce: return "reduce";
-    case OpKind::kCompute: return "compute";
-    case OpKind::kSignal: return "signal";
-    case OpKind::kWait: return "wait";
+    case OpKind::kSend:
+      return "send";
+    case OpKind::kRecv:
+      return "recv";
+    case OpKind::kRecvReduce:
+      return "recv_reduce";
+    case OpKind::kCopy:
+      return "copy";
+    case OpKind::kReduce:
+      return "reduce";
+    case OpKind::kCompute:
+      return "compute";
+    case OpKind::kSignal:
+      return "signal";
+    case OpKind::kWait:
+      return "wait";
   }
   return "?";
 }
 
 std::string_view name_of(Buffer buffer) {
   switch (buffer) {
-    case Buffer::kInput: return "input";
-    case Buffer::kOutput: return "output";
-    case Buffer::kScratch: return "scratch";
+    case Buffer::kInput:
+      return "input";
+    case Buffer::kOutput:
+      return "output";
+    case Buffer::kScratch:
+      return "scratch";
   }
   return "?";
 }

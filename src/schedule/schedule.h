@@ -49,7 +49,8 @@ class Schedule {
 
   /// Link ids of a route, in order from sender to receiver (they refer to the topology planned for).
   [[nodiscard]] std::span<const std::uint32_t> route(std::uint32_t index) const {
-    return std::span<const std::uint32_t>(route_links_).subspan(route_begin_[index], route_begin_[index + 1] - route_begin_[index]);
+    return std::span<const std::uint32_t>(route_links_)
+        .subspan(route_begin_[index], route_begin_[index + 1] - route_begin_[index]);
   }
   [[nodiscard]] std::uint32_t route_count() const { return static_cast<std::uint32_t>(route_begin_.size() - 1); }
   /// Fingerprint of the topology the routes refer to; all zero when there are none.

@@ -9,16 +9,18 @@ Result<Plan> Plan::bind(VerifiedSchedule schedule, const BoundCollective& what, 
   HOCKET_TRY(validate(what));
   const Schedule& s = schedule.schedule();
   if (what.collective != s.collective()) {
-    return fail(Code::kMismatch, "plan is for {} of {} ranks (root {}), asked for {} of {} ranks (root {})", name_of(s.collective().kind),
-                s.collective().ranks, s.collective().root, name_of(what.collective.kind), what.collective.ranks, what.collective.root);
+    return fail(Code::kMismatch, "plan is for {} of {} ranks (root {}), asked for {} of {} ranks (root {})",
+                name_of(s.collective().kind), s.collective().ranks, s.collective().root, name_of(what.collective.kind),
+                what.collective.ranks, what.collective.root);
   }
   const Division& division = s.division();
   if (division.uniform && what.count % division.pieces() != 0) {
-    return fail(Code::kUnsupported, "this schedule needs equal pieces: {} elements are not a multiple of its {} pieces", what.count,
-                division.pieces());
+    return fail(Code::kUnsupported, "this schedule needs equal pieces: {} elements are not a multiple of its {} pieces",
+                what.count, division.pieces());
   }
   if (segment.count < size_of(what.type)) {
-    return fail(Code::kInvalidArgument, "segment of {} bytes is below one {} element", segment.count, name_of(what.type));
+    return fail(Code::kInvalidArgument, "segment of {} bytes is below one {} element", segment.count,
+                name_of(what.type));
   }
   Plan plan(std::move(schedule));
   plan.what_ = what;
@@ -27,7 +29,10 @@ Result<Plan> Plan::bind(VerifiedSchedule schedule, const BoundCollective& what, 
   for (std::uint32_t p = 0; p <= division.pieces(); ++p) plan.offsets_.push_back(division.offset(p, what.count));
   Hasher hasher;
   const Fingerprint base = plan.schedule().fingerprint();
-  hasher.add(base.high).add(base.low).add(static_cast<std::uint64_t>(what.count)).add(static_cast<std::uint64_t>(what.type));
+  hasher.add(base.high)
+      .add(base.low)
+      .add(static_cast<std::uint64_t>(what.count))
+      .add(static_cast<std::uint64_t>(what.type));
   hasher.add(static_cast<std::uint64_t>(what.op)).add(static_cast<std::uint64_t>(segment.count));
   plan.fingerprint_ = hasher.finish();
   return plan;
@@ -38,7 +43,8 @@ ByteRange Plan::bytes_of(const PieceRange& range) const {
   const std::int64_t size = size_of(what_.type);
   const std::uint32_t piece = range.piece % pieces;
   const std::int64_t round = range.piece / pieces;
-  return {range.buffer, (round * what_.count + offsets_[piece]) * size, (offsets_[piece + range.count] - offsets_[piece]) * size};
+  return {range.buffer, (round * what_.count + offsets_[piece]) * size,
+          (offsets_[piece + range.count] - offsets_[piece]) * size};
 }
 
 std::int64_t Plan::bytes(OpId id) const {
@@ -48,7 +54,8 @@ std::int64_t Plan::bytes(OpId id) const {
 }
 
 std::uint32_t Plan::segments(OpId id) const {
-  return static_cast<std::uint32_t>(std::clamp<std::int64_t>((bytes(id) + segment_.count - 1) / segment_.count, 1, 0x7fffffff));
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>((bytes(id) + segment_.count - 1) / segment_.count, 1, 0x7fffffff));
 }
 
 std::int64_t Plan::segment_begin(std::int64_t length, std::uint32_t s, std::uint32_t n) const {

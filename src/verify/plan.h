@@ -1,7 +1,8 @@
 // Plan: a verified schedule bound to a count, a dtype, an operator and a segment size. What engine and simulator run.
 // Gives every op its bytes: offsets of pieces, length and number of segments, memory need, and a fingerprint.
 // Ownership: shares the schedule. Threading: immutable, share freely.
-// Refuses: a collective that is not the schedule's, counts that uniform divisions cannot cut, a segment below 1 element.
+// Refuses: a collective that is not the schedule's, counts that uniform divisions cannot cut, a segment below 1
+// element.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,16 @@
 
 namespace hocket {
 
-enum class FindingKind : std::uint8_t { kUnmatched, kSizes, kMissing, kDoubled, kWrong, kHazard, kDeadlock, kForbidden };
+enum class FindingKind : std::uint8_t {
+  kUnmatched,
+  kSizes,
+  kMissing,
+  kDoubled,
+  kWrong,
+  kHazard,
+  kDeadlock,
+  kForbidden
+};
 [[nodiscard]] std::string_view name_of(FindingKind kind);
 
 struct Finding {
