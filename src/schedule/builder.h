@@ -54,6 +54,7 @@ class ScheduleBuilder {
   void set_topology(Fingerprint topology) { topology_ = topology; }
   void set_scratch_pieces(std::uint32_t pieces) { scratch_pieces_ = pieces; }
   void set_origin(BuilderOp op, OpOrigin origin);
+  [[nodiscard]] std::uint32_t rank_count() const { return collective_.ranks; }
   void reserve(std::uint32_t rank, std::size_t ops) { programs_[rank].ops.reserve(ops); }
 
   [[nodiscard]] Result<Schedule> finish() &&;
