@@ -27,6 +27,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+bool is_verb(std::string_view word) {
+  return std::any_of(verbs().begin(), verbs().end(), [&](const Verb* verb) { return verb->name == word; });
+}
+
 int unknown_verb(std::string_view word) {
   const Verb* nearest = verbs().front();
   for (const Verb* verb : verbs()) {
@@ -54,7 +58,7 @@ int run(int argc, char** argv) {
     sub->footer(fmt::format("Example:\n  {}", verb->example));
     actions.emplace(sub, verb->declare(*sub));
   }
-  if (argc > 1 && argv[1][0] != '-' && app.get_subcommand_no_throw(argv[1]) == nullptr) return unknown_verb(argv[1]);
+  if (argc > 1 && argv[1][0] != '-' && !is_verb(argv[1])) return unknown_verb(argv[1]);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
