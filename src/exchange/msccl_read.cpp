@@ -288,7 +288,7 @@ class MscclReader {
       const ThreadBlock& block = gpu.blocks[b];
       std::optional<BuilderOp> before = copied;
       for (std::uint32_t s = 0; s < block.steps.size(); ++s) {
-        done[b].push_back(emit(builder, rank, block, s, before, hidden_rounds));
+        done[b].push_back(emit(builder, {rank, block, s, before, hidden_rounds}));
         if (done[b].back().any) before = done[b].back().last;
       }
     }
@@ -307,8 +307,18 @@ class MscclReader {
     return builder.copy(rank, range, target);
   }
 
-  Emitted emit(ScheduleBuilder& builder, std::uint32_t rank, const ThreadBlock& block, std::uint32_t s,
-               const std::optional<BuilderOp>& before, std::uint32_t& hidden_rounds) {
+  struct Context {
+    std::uint32_t rank;
+    const ThreadBlock& block;
+    std::uint32_t step;
+    const std::optional<BuilderOp>& before;
+    std::uint32_t& hidden_rounds;
+  };
+
+  Emitted emit(ScheduleBuilder& builder, const Context& context) {
+    const std::uint32_t rank = context.rank;
+    const ThreadBlock& block = context.block;
+    const std::uint32_t s = context.step;
     const Step& step = block.steps[s];
     const OpOptions options{.channel = block.channel, .step = s};
     const PieceRange source = to_pieces(step.source, rank);
@@ -318,8 +328,8 @@ class MscclReader {
       builder.set_origin(op, {block.id, s});
       if (out.any) {
         builder.depend(op, out.last);
-      } else if (before) {
-        builder.depend(op, *before);
+      } else if (context.before) {
+        builder.depend(op, *context.before);
       }
       out = {op, true};
     };
@@ -334,7 +344,7 @@ class MscclReader {
     if (step.type[0] != 'r' || step.type == "re") return out;
     const bool plain = step.type == "r" || step.type == "rcs";
     if (step.type == "rrs") {
-      target = {Buffer::kScratch, hidden_ + hidden_rounds++ * division_.pieces(), step.source.count};
+      target = {Buffer::kScratch, hidden_ + context.hidden_rounds++ * division_.pieces(), step.source.count};
     } else if (plain) {
       receives_[{block.recv, rank, block.channel}].push_back({rank, block.id, s, target, target});
     }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "exchange/msccl.h"
+#include "verify/fifo_order.h"
 
 namespace hocket {
 namespace {
@@ -31,6 +32,7 @@ class MscclWriter {
 
   Result<std::string> write() {
     HOCKET_TRY(check());
+    HOCKET_TRY(order_ops());
     const Division& d = schedule_.division();
     const Collective& c = schedule_.collective();
     std::string body;
@@ -73,6 +75,18 @@ class MscclWriter {
     return {};
   }
 
+  /// Thread blocks run their steps one after the other, so each rank's ops are placed in an order that FIFOs allow.
+  Result<void> order_ops() {
+    const std::vector<OpId> order = fifo_order(schedule_, Connections(schedule_), kUnboundedDepth);
+    if (order.size() != schedule_.ops().size()) {
+      return fail(Code::kUnsupported,
+                  "MSCCL XML needs messages of a connection to be taken in the order they are sent");
+    }
+    rank_order_.resize(schedule_.rank_count());
+    for (const OpId id : order) rank_order_[schedule_.rank_of(id)].push_back(id);
+    return {};
+  }
+
   /// Channels of one pair are numbered from 0 in the order of their first message; both ends see the same order of ids.
   Result<std::uint32_t> channel_of(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
     auto& known = pair_channels_[std::uint64_t{from} << 32 | to];
@@ -112,7 +126,7 @@ class MscclWriter {
   /// Appends each op to its block in program order, after the nops that carry its further waits.
   void add_waits(std::uint32_t rank) {
     const OpId begin = schedule_.first_op(rank);
-    for (OpId id = begin; id < schedule_.first_op(rank + 1); ++id) {
+    for (const OpId id : rank_order_[rank]) {
       Place& place = place_[id - begin];
       Block& block = blocks_[place.block];
       std::map<std::uint32_t, std::uint32_t> waits;  // block -> latest step
@@ -192,6 +206,7 @@ class MscclWriter {
   std::map<std::uint64_t, std::map<std::uint32_t, std::uint32_t>> pair_channels_;
   std::vector<Block> blocks_;
   std::vector<Place> place_;
+  std::vector<std::vector<OpId>> rank_order_;
 };
 
 }  // namespace
