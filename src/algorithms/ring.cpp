@@ -1,35 +1,35 @@
-// Ring: N - 1 steps of reduce-scatter and N - 1 of all-gather along one directed cycle (Patarasu and Yuan 2009).
-// Every rank sends one N-th to its successor in each step; broadcast and reduce run as a pipeline along the cycle.
-//
-//   3 ranks, piece p starts at rank p:   step 0   0 -p0-> 1   1 -p1-> 2   2 -p2-> 0   (reduce)
-//                                        step 1   0 -p2-> 1   1 -p0-> 2   2 -p1-> 0   (reduce: rank r has p(r+1) whole)
-//                                        steps 2, 3 carry the whole pieces on (gather)
-#include "algorithms/parts/cycle.h"
+// Ring (Patarasu and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 2009, section
+// 3): N - 1 steps of reduce-scatter, then N - 1 of all-gather, each rank sending one block to its successor in each
+// step. Block b, of three ranks, reduced at rank b (+b: adds its own part), then passed on:
+//     step 0: 0 -b2-> 1   1 -b0-> 2   2 -b1-> 0        step 2: 0 -b0-> 1   1 -b1-> 2   2 -b2-> 0
+//     step 1: 0 -b1-> 1   1 -b2-> 2   2 -b0-> 0        step 3: 0 -b2-> 1   1 -b0-> 2   2 -b1-> 0
+// The ranks lie on a cycle of direct links where the topology has one. Broadcast and reduce are a chain through which
+// the vector is streamed in pieces.
+#include "algorithms/algorithm.h"
+#include "algorithms/parts/hamilton.h"
+#include "algorithms/parts/rings.h"
 
 namespace hocket {
 namespace {
 
-std::string supports(const PlanRequest& request) {
-  if (request.collective.kind == CollectiveKind::kAllToAll) return "all_to_all has no ring form here";
-  return {};
-}
+std::string supports(const PlanRequest& request) { return refuse_all_to_all(request.collective); }
 
 Result<Schedule> plan(const PlanRequest& request) {
-  const std::vector<std::uint32_t> order = cycle_order(request.topology);
-  const Collective& c = request.collective;
-  if (is_rooted(c.kind)) return plan_chain(c, order, "ring");
-  const Division division{is_blocked(c.kind) ? c.ranks : 1, is_blocked(c.kind) ? 1 : c.ranks, {}, false};
-  ScheduleBuilder builder(c, division, "ring");
-  add_ring(builder, {.order = order, .first_piece = 0, .channel = 0, .forward = true});
-  return std::move(builder).finish();
+  const RingOrder order = ring_order(request.topology);
+  const RingTrees rings = ring_trees(request.collective, order.ranks);
+  const TreePlan trees{.up = rings.up,
+                       .down = rings.down,
+                       .pieces_per_tree = is_rooted(request.collective.kind) ? kPipelinePieces : 1,
+                       .shared_channel = true};
+  return schedule_trees(request.collective, trees, "ring");
 }
 
 }  // namespace
 
 extern const Algorithm algorithm_ring{
     .name = "ring",
-    .description = "one directed cycle, placed on neighbours where the topology has such a cycle",
-    .source = "Patarasu and Yuan, Bandwidth optimal all-reduce algorithms, JPDC 2009, section 4",
+    .description = "one ring, one direction: N-1 steps to reduce, N-1 to spread; a pipelined chain for rooted kinds",
+    .source = "Patarasu and Yuan, JPDC 2009, section 3",
     .supports = supports,
     .plan = plan,
 };
