@@ -16,11 +16,11 @@ std::string supports(const PlanRequest& request) { return refuse_all_to_all(requ
 
 Result<Schedule> plan(const PlanRequest& request) {
   const RingOrder order = ring_order(request.topology);
-  const RingTrees rings = ring_trees(request.collective, order.ranks);
+  const RingTrees rings = ring_trees(request.collective, std::span(&order.ranks, 1));
   const TreePlan trees{.up = rings.up,
                        .down = rings.down,
                        .pieces_per_tree = is_rooted(request.collective.kind) ? kPipelinePieces : 1,
-                       .shared_channel = true};
+                       .channels = 1};
   return schedule_trees(request.collective, trees, "ring");
 }
 

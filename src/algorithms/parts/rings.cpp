@@ -17,19 +17,36 @@ void add_chains(RingTrees& rings, std::uint32_t tree, std::span<const std::uint3
 
 }  // namespace
 
-RingTrees ring_trees(const Collective& collective, std::span<const std::uint32_t> order) {
+RingTrees ring_trees(const Collective& collective, std::span<const std::vector<std::uint32_t>> cycles) {
   RingTrees rings;
-  const auto position = [&](std::uint32_t rank) {
-    return static_cast<std::size_t>(std::find(order.begin(), order.end(), rank) - order.begin());
-  };
-  if (is_rooted(collective.kind)) {
-    add_chains(rings, 0, order, position(collective.root));
-    return rings;
+  for (std::uint32_t c = 0; c < cycles.size(); ++c) {
+    const std::vector<std::uint32_t>& order = cycles[c];
+    for (std::size_t at = 0; at < order.size(); ++at) {
+      const std::uint32_t rank = order[at];
+      if (is_rooted(collective.kind) && rank != collective.root) continue;
+      const std::uint32_t first = is_rooted(collective.kind) ? 0 : rank * static_cast<std::uint32_t>(cycles.size());
+      add_chains(rings, first + c, order, at);
+    }
   }
-  std::vector<std::size_t> positions(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) positions[order[i]] = i;
-  for (std::uint32_t rank = 0; rank < order.size(); ++rank) add_chains(rings, rank, order, positions[rank]);
   return rings;
+}
+
+void ring_reduce_step(Transfers& transfers, const GroupRing& ring, std::uint32_t step, OpOptions options) {
+  const auto n = static_cast<std::uint32_t>(ring.members.size());
+  for (std::uint32_t i = 0; i < n; ++i) {
+    for (const Run run : ring.chunk((i + 2 * n - 1 - step) % n)) {
+      transfers.reduce(ring.members[i], ring.members[(i + 1) % n], run, options);
+    }
+  }
+}
+
+void ring_gather_step(Transfers& transfers, const GroupRing& ring, std::uint32_t step, OpOptions options) {
+  const auto n = static_cast<std::uint32_t>(ring.members.size());
+  for (std::uint32_t i = 0; i < n; ++i) {
+    for (const Run run : ring.chunk((i + n - step) % n)) {
+      transfers.copy(ring.members[i], ring.members[(i + 1) % n], run, options);
+    }
+  }
 }
 
 }  // namespace hocket

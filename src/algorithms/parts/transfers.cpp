@@ -65,12 +65,12 @@ void Transfers::send(std::uint32_t from, std::uint32_t to, Run run, OpOptions op
 }
 
 void Transfers::recv_reduce(std::uint32_t to, std::uint32_t from, Run run, OpOptions options) {
-  const Place target = owns_output(to, run.piece) ? Place::kOutput : Place::kScratch;
+  const bool owns = owns_output(to, run.piece) && owns_output(to, run.piece + run.count - 1);
+  const Place target = owns ? Place::kOutput : Place::kScratch;
   if (target == Place::kScratch && !scratch_) {
     builder_.set_scratch_pieces(pieces_);
     scratch_ = true;
   }
-  HOCKET_ASSERT(owns_output(to, run.piece) == owns_output(to, run.piece + run.count - 1), "a run leaves its block");
   const PieceRange local = range(to, run);
   const Buffer buffer = target == Place::kOutput ? Buffer::kOutput : Buffer::kScratch;
   builder_.recv_reduce(to, from, local, {buffer, run.piece, run.count}, options);

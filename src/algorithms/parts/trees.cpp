@@ -19,7 +19,7 @@ std::vector<std::uint32_t> by_step(const Trees& trees) {
 
 OpOptions options_of(const Trees& trees, const TreeEdge& edge, const TreePlan& plan, ScheduleBuilder& builder) {
   OpOptions options;
-  if (!plan.shared_channel) options.channel = static_cast<std::uint16_t>(edge.tree % 65536);
+  options.channel = static_cast<std::uint16_t>(edge.tree % plan.channels);
   if (edge.link_count > 0) {
     options.route = builder.add_route(std::span(trees.links).subspan(edge.first_link, edge.link_count));
   }

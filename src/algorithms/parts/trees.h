@@ -38,7 +38,7 @@ struct TreePlan {
   const Trees& up;    // used to reduce: edges run from child to parent, last step first
   const Trees& down;  // used to spread
   std::uint32_t pieces_per_tree = 1;
-  bool shared_channel = false;         // all trees send on `channel`, which must then be in step order
+  std::uint32_t channels = 65536;      // tree i sends on channel i modulo this
   const Topology* topology = nullptr;  // what the links refer to
 };
 
