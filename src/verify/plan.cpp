@@ -18,6 +18,10 @@ Result<Plan> Plan::bind(VerifiedSchedule schedule, const BoundCollective& what, 
     return fail(Code::kUnsupported, "this schedule needs equal pieces: {} elements are not a multiple of its {} pieces",
                 what.count, division.pieces());
   }
+  if (what.op == ReduceOp::kAvg && !schedule.can_average()) {
+    return fail(Code::kUnsupported,
+                "this schedule completes some pieces of an op before others, so avg cannot divide; use sum");
+  }
   if (segment.count < size_of(what.type)) {
     return fail(Code::kInvalidArgument, "segment of {} bytes is below one {} element", segment.count,
                 name_of(what.type));

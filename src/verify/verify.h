@@ -44,6 +44,8 @@ class VerifiedSchedule {
   [[nodiscard]] bool in_place() const { return in_place_; }
   /// Ops whose result is a complete reduction of an input: `avg` divides there. One flag per op.
   [[nodiscard]] bool completes(OpId id) const { return completes_[id]; }
+  /// False when an op completes only some of its pieces, so that `avg` has no place to divide.
+  [[nodiscard]] bool can_average() const { return can_average_; }
 
  private:
   friend class Verifier;
@@ -51,6 +53,7 @@ class VerifiedSchedule {
   std::shared_ptr<const Schedule> schedule_;
   std::uint32_t safe_depth_ = 0;
   bool in_place_ = false;
+  bool can_average_ = true;
   std::vector<bool> completes_;
 };
 

@@ -1,0 +1,154 @@
+// Second part of a proof: everything runs. First with unbounded queues (an order exists), then the least FIFO depth.
+// With depth d, message k of a connection can leave only after message k - d was taken; with depth 0 (rendezvous) only
+// when its receive is ready too. Sends and receives of one connection follow their program order.
+#include <algorithm>
+#include <numeric>
+
+#include "schedule/frontier.h"
+#include "verify/connections.h"
+#include "verify/verifier.h"
+
+namespace hocket {
+
+std::vector<OpId> Verifier::topological_order() {
+  const auto count = static_cast<OpId>(schedule_->ops().size());
+  Frontier<std::uint8_t> frontier(*schedule_, 0, count);
+  std::vector<OpId> order;
+  order.reserve(count);
+  const auto enter = [&](OpId id) {
+    if (frontier.startable(id) == 0) return;
+    frontier.start(id);
+    order.push_back(id);
+  };
+  for (OpId id = 0; id < count; ++id) enter(id);
+  for (std::size_t next = 0; next < order.size(); ++next) {
+    const OpId id = order[next];
+    frontier.finish(id, 1, enter);
+    if (schedule_->op(id).sends()) {
+      frontier.arrive(schedule_->match(id));
+      enter(schedule_->match(id));
+    }
+  }
+  if (order.size() < count) {
+    std::vector<bool> done(count, false);
+    for (const OpId id : order) done[id] = true;
+    report_stuck(done);
+  }
+  return order;
+}
+
+void Verifier::report_stuck(const std::vector<bool>& done) {
+  const auto waits_for = [&](OpId id) {
+    for (const Dependency& d : schedule_->dependencies(id)) {
+      if (!done[d.on()]) return d.on();
+    }
+    return schedule_->match(id);  // a receive whose message has not left
+  };
+  // Following one unmet wait per op from any stuck op must enter a cycle.
+  OpId at = static_cast<OpId>(std::find(done.begin(), done.end(), false) - done.begin());
+  std::vector<bool> seen(done.size(), false);
+  while (!seen[at]) {
+    seen[at] = true;
+    at = waits_for(at);
+  }
+  std::string cycle = schedule_->describe(at);
+  const OpId first = at;
+  int shown = 0;
+  for (at = waits_for(at); at != first && shown < 6; at = waits_for(at), ++shown)
+    cycle += "  <-  " + schedule_->describe(at);
+  report(FindingKind::kDeadlock, first, fmt::format("waits for itself: {}{}", cycle, at == first ? "" : "  <-  ..."));
+}
+
+namespace {
+
+/// Kahn's algorithm over dependencies, messages, connection order and credits of depth `depth`.
+class DepthCheck {
+ public:
+  DepthCheck(const Schedule& schedule, const Connections& connections)
+      : schedule_(schedule), connections_(connections) {}
+
+  bool safe(std::uint32_t depth) {
+    depth_ = depth;
+    const auto count = static_cast<OpId>(schedule_.ops().size());
+    Frontier<std::uint8_t> frontier(schedule_, 0, count);
+    std::vector<OpId> work;
+    work.reserve(count);
+    std::vector<bool> ran(count, false);
+    const auto enter = [&](OpId id) {
+      if (ran[id] || frontier.released(id) == 0 || !connection_allows(frontier, ran, id)) return;
+      if (schedule_.op(id).receives() && !ran[schedule_.match(id)]) return;
+      ran[id] = true;
+      work.push_back(id);
+    };
+    for (OpId id = 0; id < count; ++id) enter(id);
+    for (std::size_t next = 0; next < work.size(); ++next) {
+      const OpId id = work[next];
+      if (schedule_.op(id).receives()) frontier.arrive(id);
+      frontier.start(id);
+      frontier.finish(id, 1, [&](OpId touched) {
+        enter(touched);
+        if (depth_ == 0 && schedule_.op(touched).receives()) enter(schedule_.match(touched));
+      });
+      wake(id, enter);
+    }
+    return work.size() == count;
+  }
+
+ private:
+  bool connection_allows(const Frontier<std::uint8_t>& frontier, const std::vector<bool>& ran, OpId id) const {
+    const Op& op = schedule_.op(id);
+    if (!op.sends() && !op.receives()) return true;
+    const OpId before = connections_.previous(id, 1);
+    if (before != kNoOp && !ran[before]) return false;
+    if (!op.sends()) return true;
+    if (depth_ == 0) return frontier.released(schedule_.match(id)) != 0;
+    const OpId credit = connections_.previous(id, depth_);
+    return credit == kNoOp || ran[schedule_.match(credit)];
+  }
+
+  template <class Enter>
+  void wake(OpId id, Enter&& enter) const {
+    const Op& op = schedule_.op(id);
+    if (!op.sends() && !op.receives()) return;
+    if (const OpId after = connections_.next(id, 1); after != kNoOp) enter(after);
+    if (op.sends()) {
+      enter(schedule_.match(id));
+    } else if (depth_ > 0) {
+      const OpId later = connections_.next(schedule_.match(id), depth_);
+      if (later != kNoOp) enter(later);
+    }
+  }
+
+  const Schedule& schedule_;
+  const Connections& connections_;
+  std::uint32_t depth_ = 0;
+};
+
+}  // namespace
+
+std::uint32_t Verifier::smallest_depth() {
+  const Connections connections(*schedule_);
+  DepthCheck check(*schedule_, connections);
+  if (check.safe(0)) return 0;
+  std::uint32_t unsafe = 0;
+  std::uint32_t depth = 1;
+  const std::uint32_t limit = std::max<std::uint32_t>(1, std::min(options_.depth_max, connections.longest()));
+  while (!check.safe(depth)) {
+    if (depth == limit) {
+      report(FindingKind::kDeadlock, 0,
+             fmt::format("messages of one connection are taken in another order than they are sent: no FIFO depth up "
+                         "to {} is safe",
+                         limit));
+      return 0;
+    }
+    unsafe = depth;
+    depth = std::min(depth * 2, limit);
+  }
+  while (depth - unsafe > 1) {
+    const std::uint32_t middle = unsafe + (depth - unsafe) / 2;
+    (check.safe(middle) ? depth : unsafe) = middle;
+  }
+  return depth;
+}
+
+}  // namespace hocket
