@@ -5,15 +5,21 @@ namespace {
 
 constexpr std::string_view kStyle = R"css(
 :root{color-scheme:light dark;--ink:#1c2330;--paper:#fbfbf8;--soft:#e6e8ee;--accent:#0b6e99;--hot:#d1495b}
-@media (prefers-color-scheme:dark){:root{--ink:#e4e8f0;--paper:#14181f;--soft:#2b3240;--accent:#5ab4dd;--hot:#ff7b8a}}
-body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:64rem;margin:2rem auto;padding:0 1rem}
+@media (prefers-color-scheme:dark){:root{--ink:#e4e8f0;--paper:#14181f;--soft:#2b3240;--accent:#5ab4dd;
+--hot:#ff7b8a}}
+body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:64rem;
+margin:2rem auto;padding:0 1rem}
 h1{font-size:1.6rem}h2{font-size:1.25rem;margin-top:2.5rem;border-top:1px solid var(--soft);padding-top:1rem}
-table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}th,td{padding:.3rem .6rem;text-align:right;border-bottom:1px solid var(--soft)}
+table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
+th,td{padding:.3rem .6rem;text-align:right;border-bottom:1px solid var(--soft)}
 th:first-child,td:first-child{text-align:left}tr.chosen td{font-weight:600;color:var(--accent)}
-.wrap{overflow-x:auto}svg{width:100%;height:auto}svg.net{max-width:30rem}svg text{font:9px system-ui,sans-serif;fill:var(--ink);text-anchor:middle}
+.wrap{overflow-x:auto}svg{width:100%;height:auto}svg.net{max-width:30rem}
+svg text{font:9px system-ui,sans-serif;fill:var(--ink);text-anchor:middle}
 svg text.row{text-anchor:end;font-size:7px}path{fill:none}path.idle{stroke:var(--soft)}
-path.load{stroke:color-mix(in srgb,var(--hot) var(--load),var(--accent))}circle.npu{fill:var(--paper);stroke:var(--ink)}circle.switch{fill:var(--soft);stroke:var(--ink)}
-.c0{fill:#0b6e99}.c1{fill:#d1495b}.c2{fill:#edae49}.c3{fill:#66a182}.c4{fill:#8d6a9f}.c5{fill:#7a8ba3}.small{font-size:.85rem;opacity:.8}
+path.load{stroke:color-mix(in srgb,var(--hot) var(--load),var(--accent))}
+circle.npu{fill:var(--paper);stroke:var(--ink)}circle.switch{fill:var(--soft);stroke:var(--ink)}
+.c0{fill:#0b6e99}.c1{fill:#d1495b}.c2{fill:#edae49}.c3{fill:#66a182}.c4{fill:#8d6a9f}.c5{fill:#7a8ba3}
+.small{font-size:.85rem;opacity:.8}
 )css";
 
 std::string row(const PageEntry& e, const Candidate& c, bool chosen) {
