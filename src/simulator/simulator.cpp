@@ -43,7 +43,6 @@ class Simulation {
     const auto count = static_cast<OpId>(schedule_.ops().size());
     for (OpId id = 0; id < count; ++id) frontier_.set_segments(id, plan_.segments(id));
     for (OpId id = 0; id < count; ++id) touched_.push_back(id);
-    std::reverse(touched_.begin(), touched_.end());
     drain();
     while (!queue_.empty()) {
       const auto event = queue_.pop();
@@ -59,11 +58,10 @@ class Simulation {
   }
 
  private:
-  /// Starts whatever the ops touched since allow.
+  /// Starts whatever the ops touched since allow, in the order they were touched.
   void drain() {
-    while (!touched_.empty()) {
-      const OpId id = touched_.back();
-      touched_.pop_back();
+    for (std::size_t next = 0; next < touched_.size(); ++next) {
+      const OpId id = touched_[next];
       const std::uint32_t ready = frontier_.startable(id);
       if (ready == 0) continue;
       const std::uint32_t first = frontier_.started(id);
@@ -74,6 +72,7 @@ class Simulation {
         finish(id, ready);
       }
     }
+    touched_.clear();
   }
 
   void finish(OpId id, std::uint32_t segments) {

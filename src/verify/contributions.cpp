@@ -77,7 +77,9 @@ struct Problem {
 class GroupRun {
  public:
   GroupRun(const Schedule& schedule, const PieceGroups& groups)
-      : schedule_(schedule), groups_(groups), values_((schedule.rank_count() + 63) / 64) {}
+      : schedule_(schedule), groups_(groups), values_((schedule.rank_count() + 63) / 64) {
+    if (groups.one_run_per_op()) slot_of_send_.resize(schedule.ops().size());
+  }
 
   /// Calls `completed(op, whole)` for every combining op. Returns the first problem, if any (op kNoOp and empty: none).
   template <class Completed>
@@ -100,7 +102,22 @@ class GroupRun {
   std::size_t at(std::uint32_t rank, Buffer buffer, std::uint32_t piece) const {
     return rank * places_ + groups_.place(buffer, piece);
   }
-  std::uint64_t message_key(OpId send, std::uint32_t i) const { return std::uint64_t{send} << 32 | i; }
+  /// The value a send has taken, until its receive takes it. Where an op has one run per group, an array by op will do.
+  void put_message(OpId send, std::uint32_t i, std::size_t slot) {
+    if (groups_.one_run_per_op()) {
+      slot_of_send_[send] = static_cast<std::uint32_t>(slot);
+    } else {
+      messages_.emplace(std::uint64_t{send} << 32 | i, slot);
+    }
+  }
+  std::size_t take_message(OpId send, std::uint32_t i) {
+    if (groups_.one_run_per_op()) return slot_of_send_[send];
+    const auto message = messages_.find(std::uint64_t{send} << 32 | i);
+    HOCKET_ASSERT(message != messages_.end(), "a receive ran before its send");
+    const std::size_t slot = message->second;
+    messages_.erase(message);
+    return slot;
+  }
 
   void set_inputs(std::uint32_t group) {
     for (std::uint32_t rank = 0; rank < schedule_.rank_count(); ++rank) {
@@ -128,7 +145,7 @@ class GroupRun {
     if (op.kind == OpKind::kSend) {
       const std::size_t slot = values_.allocate();
       values_.assign(slot, source);
-      messages_.emplace(message_key(id, i), slot);
+      put_message(id, i, slot);
       return {};
     }
     const std::size_t target = at(rank, op.target().buffer, op.target_piece + i);
@@ -140,16 +157,13 @@ class GroupRun {
       if (values_.piece(target) == kUndefined) return undefined(id, op.target().buffer, op.target_piece + i);
       return combine(id, target, source, completed);
     }
-    const auto message = messages_.find(message_key(schedule_.match(id), i));
-    HOCKET_ASSERT(message != messages_.end(), "a receive ran before its send");
-    const std::size_t slot = message->second;
+    const std::size_t slot = take_message(schedule_.match(id), i);
     Problem problem;
     if (op.kind == OpKind::kRecvReduce) {
       problem = combine(id, slot, source, completed);
     }
     values_.assign(target, slot);
     values_.release(slot);
-    messages_.erase(message);
     return problem;
   }
 
@@ -217,6 +231,7 @@ class GroupRun {
   const PieceGroups& groups_;
   Values values_;
   std::size_t places_ = 0;
+  std::vector<std::uint32_t> slot_of_send_;
   std::unordered_map<std::uint64_t, std::size_t> messages_;
 };
 

@@ -18,6 +18,8 @@ class PieceGroups {
   explicit PieceGroups(const Schedule& schedule);
 
   [[nodiscard]] std::uint32_t count() const { return count_; }
+  /// In the usual case an op meets a group in one run of pieces, which counts as one.
+  [[nodiscard]] bool one_run_per_op() const { return straight_; }
   /// Places of one rank in a group.
   [[nodiscard]] std::size_t places(std::uint32_t group) const { return straight_ ? 2 + rounds_ : group_size_[group]; }
   /// Index of a piece among its group's places.

@@ -19,9 +19,8 @@ OwnedPieces output_pieces(const Schedule& schedule, std::uint32_t rank) {
   return {0, d.pieces()};
 }
 
-void Verifier::check_shape(OpId id) {
+void Verifier::check_shape(OpId id, std::uint32_t rank) {
   const Op& op = schedule_->op(id);
-  const std::uint32_t rank = schedule_->rank_of(id);
   for (const Access& access : Accesses(op)) {
     const PieceRange& r = access.range;
     if (r.buffer == Buffer::kScratch) continue;
@@ -69,9 +68,11 @@ void Verifier::check_message(OpId id) {
 }
 
 void Verifier::check_shapes() {
-  for (OpId id = 0; id < schedule_->ops().size() && !enough(); ++id) {
-    check_shape(id);
-    if (schedule_->op(id).sends() || schedule_->op(id).receives()) check_message(id);
+  for (std::uint32_t rank = 0; rank < schedule_->rank_count(); ++rank) {
+    for (OpId id = schedule_->first_op(rank); id < schedule_->first_op(rank + 1) && !enough(); ++id) {
+      check_shape(id, rank);
+      if (schedule_->op(id).sends() || schedule_->op(id).receives()) check_message(id);
+    }
   }
 }
 

@@ -24,7 +24,7 @@ class Verifier {
  private:
   /// Messages matched, sizes of both ends and of every source and target equal, no write where none is allowed.
   void check_shapes();
-  void check_shape(OpId id);
+  void check_shape(OpId id, std::uint32_t rank);
   void check_message(OpId id);
 
   /// An order in which every op runs after what it waits for; a Finding with the waiting set when there is none.
