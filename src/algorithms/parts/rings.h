@@ -1,4 +1,5 @@
 // Rings: the trees of ring algorithms, and the steps of one ring over a group of ranks.
+// Which ranks follow one another is the caller's choice (see hamilton.h).
 // Threading: pure functions. Refuses: nothing.
 #pragma once
 
