@@ -41,7 +41,13 @@ class Frontier {
   [[nodiscard]] Count segments(OpId id) const { return at(id).total; }
   [[nodiscard]] Count started(OpId id) const { return at(id).started; }
   [[nodiscard]] Count finished(OpId id) const { return at(id).finished; }
+  [[nodiscard]] Count arrived(OpId id) const { return at(id).arrived; }
   [[nodiscard]] bool done(OpId id) const { return at(id).finished == at(id).total; }
+
+  /// Forgets all progress and keeps the numbers of segments.
+  void restart() {
+    for (State& s : state_) s = State{.total = s.total};
+  }
 
   /// Segments of `id` that dependencies (and arrivals) allow to start now.
   [[nodiscard]] Count startable(OpId id) const {

@@ -1,0 +1,202 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+
+namespace hocket {
+
+Engine::Engine(const Program& program, Transport& transport)
+    : program_(&program),
+      transport_(&transport),
+      frontier_(program.plan().schedule(), program.first_op(), program.end_op()),
+      combine_(combine_kernel(program.plan().what().type, program.plan().what().op)),
+      scale_(scale_kernel(program.plan().what().type)),
+      copy_(copy_kernel()),
+      ready_(program.ops().size()),
+      listed_(program.ops().size()) {
+  for (const ProgramOp& op : program.ops()) frontier_.set_segments(op.end.op, op.end.cut.segments());
+}
+
+void Engine::start(const RankMemory& memory) {
+  readable_ = {memory.input, memory.output, memory.scratch};
+  writable_ = {nullptr, memory.output, memory.scratch};
+  stage_ = memory.stage;
+  frontier_.restart();
+  std::fill(listed_.begin(), listed_.end(), false);
+  ready_head_ = 0;
+  ready_size_ = 0;
+  ops_left_ = program_->ops().size();
+  counters_ = RankCounters{};
+  error_.reset();
+  for (OpId id = program_->first_op(); id < program_->end_op(); ++id) touch(id);
+}
+
+void Engine::touch(OpId id) {
+  const std::size_t index = id - program_->first_op();
+  if (listed_[index] || frontier_.startable(id) == 0) return;
+  listed_[index] = true;
+  std::size_t at = ready_head_ + ready_size_++;
+  if (at >= ready_.size()) at -= ready_.size();
+  ready_[at] = id;
+}
+
+bool Engine::step() {
+  if (ready_size_ == 0 || error_) return false;
+  const OpId id = ready_[ready_head_];
+  if (++ready_head_ == ready_.size()) ready_head_ = 0;
+  --ready_size_;
+  listed_[id - program_->first_op()] = false;
+  run(program_->op(id), frontier_.startable(id));
+  touch(id);
+  return true;
+}
+
+void Engine::run(const ProgramOp& op, std::uint32_t startable) {
+  switch (op.kind) {
+    case OpKind::kSend:
+    case OpKind::kSignal:
+      run_send(op, startable);
+      break;
+    case OpKind::kRecv:
+    case OpKind::kRecvReduce:
+    case OpKind::kWait:
+      run_receive(op);
+      break;
+    case OpKind::kCopy:
+    case OpKind::kReduce:
+      run_local(op);
+      break;
+    case OpKind::kCompute:
+      frontier_.start(op.end.op, startable);
+      finish(op.end.op, startable);
+      break;
+  }
+}
+
+void Engine::run_send(const ProgramOp& op, std::uint32_t segments) {
+  const std::uint32_t first = frontier_.started(op.end.op);
+  const std::int64_t begin = op.end.cut.begin(first);
+  const std::int64_t bytes = op.end.cut.begin(first + segments) - begin;
+  frontier_.start(op.end.op, segments);
+  counters_.bytes_sent += bytes;
+  if (op.kind == OpKind::kSend && op.staged) {
+    std::byte* copy = stage_ + op.stage_offset;
+    copy_(copy + begin, source(op.source) + begin, static_cast<std::size_t>(bytes), Stores::kCached);
+    counters_.bytes_copied += bytes;
+    transport_->offer(op.end, {first, segments}, copy);
+  } else {
+    transport_->offer(op.end, {first, segments}, op.kind == OpKind::kSend ? source(op.source) : nullptr);
+  }
+  if (op.staged) finish(op.end.op, segments);
+}
+
+void Engine::run_receive(const ProgramOp& op) {
+  const std::uint32_t segment = frontier_.started(op.end.op);
+  const std::int64_t begin = op.end.cut.begin(segment);
+  const std::int64_t bytes = op.end.cut.length(segment);
+  frontier_.start(op.end.op);
+  if (bytes > 0) {
+    const std::byte* message = transport_->bytes(op.end, segment);
+    std::byte* to = target(op.target) + begin;
+    if (op.kind == OpKind::kRecvReduce) {
+      const auto elements = static_cast<std::size_t>(bytes / op.end.cut.element_bytes());
+      combine_(to, source(op.source) + begin, message, elements, op.stores);
+      counters_.bytes_reduced += bytes;
+    } else {
+      copy_(to, message, static_cast<std::size_t>(bytes), op.stores);
+      counters_.bytes_copied += bytes;
+    }
+    counters_.bytes_received += bytes;
+    complete(op, to, bytes);
+  }
+  transport_->acknowledge(op.end, segment);
+  finish(op.end.op, 1);
+}
+
+void Engine::run_local(const ProgramOp& op) {
+  const std::uint32_t segment = frontier_.started(op.end.op);
+  const std::int64_t begin = op.end.cut.begin(segment);
+  const std::int64_t bytes = op.end.cut.length(segment);
+  frontier_.start(op.end.op);
+  if (bytes > 0) {
+    const std::byte* from = source(op.source) + begin;
+    std::byte* to = target(op.target) + begin;
+    if (op.kind == OpKind::kReduce) {
+      combine_(to, to, from, static_cast<std::size_t>(bytes / op.end.cut.element_bytes()), op.stores);
+      counters_.bytes_reduced += bytes;
+    } else if (to != from) {
+      copy_(to, from, static_cast<std::size_t>(bytes), op.stores);
+      counters_.bytes_copied += bytes;
+    }
+    complete(op, to, bytes);
+  }
+  finish(op.end.op, 1);
+}
+
+void Engine::complete(const ProgramOp& op, std::byte* target, std::int64_t bytes) {
+  if (!op.divides) return;
+  const auto elements = static_cast<std::size_t>(bytes / op.end.cut.element_bytes());
+  scale_(target, elements, program_->plan().what().collective.ranks);
+}
+
+void Engine::finish(OpId id, std::uint32_t segments) {
+  counters_.segments += segments;
+  frontier_.finish(id, segments, [this](OpId dependant) { touch(dependant); });
+  if (!frontier_.done(id)) return;
+  ++counters_.ops;
+  --ops_left_;
+}
+
+bool Engine::check(OpId id, bool receives, std::uint32_t room, std::uint32_t segments) {
+  if (segments <= room) return true;
+  failed({Code::kMalformed, fmt::format("rank {}: {} more segments {} for op {}, which has room for {}",
+                                        program_->rank(), segments, receives ? "arrived" : "acknowledged", id, room)});
+  return false;
+}
+
+void Engine::arrived(OpId receive, std::uint32_t segments) {
+  const bool ours = receive >= program_->first_op() && receive < program_->end_op() &&
+                    program_->plan().schedule().op(receive).receives();
+  const std::uint32_t room = ours ? frontier_.segments(receive) - frontier_.arrived(receive) : 0;
+  if (!check(receive, true, room, segments)) return;
+  frontier_.arrive(receive, segments);
+  touch(receive);
+}
+
+void Engine::acknowledged(OpId send, std::uint32_t segments) {
+  const bool ours =
+      send >= program_->first_op() && send < program_->end_op() && program_->plan().schedule().op(send).sends();
+  if (ours && program_->op(send).staged) return;  // finished when it was offered
+  const std::uint32_t room = ours ? frontier_.started(send) - frontier_.finished(send) : 0;
+  if (check(send, false, room, segments)) finish(send, segments);
+}
+
+void Engine::failed(const Error& error) {
+  if (!error_) error_ = error;
+}
+
+OpId Engine::waiting_op() const {
+  OpId any = program_->first_op();
+  for (OpId id = program_->first_op(); id < program_->end_op(); ++id) {
+    if (frontier_.done(id)) continue;
+    any = id;
+    const Op& op = program_->plan().schedule().op(id);
+    if (op.receives() && frontier_.released(id) > frontier_.started(id)) return id;
+    if (op.sends() && frontier_.started(id) > frontier_.finished(id)) return id;
+  }
+  return any;
+}
+
+std::string Engine::waits_for() const {
+  if (program_->ops().empty()) return fmt::format("rank {} has no ops", program_->rank());
+  const OpId id = waiting_op();
+  return fmt::format("{} has finished {} of {} segments", program_->plan().schedule().describe(id),
+                     frontier_.finished(id), frontier_.segments(id));
+}
+
+std::uint32_t Engine::suspect() const {
+  if (program_->ops().empty()) return program_->rank();
+  const Op& op = program_->plan().schedule().op(waiting_op());
+  return op.sends() || op.receives() ? op.peer : program_->rank();
+}
+
+}  // namespace hocket

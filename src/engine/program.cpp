@@ -1,0 +1,78 @@
+#include "engine/program.h"
+
+#include <utility>
+
+namespace hocket {
+namespace {
+
+/// Above this much data per rank a result leaves the caches before anybody reads it.
+constexpr std::int64_t kCachedBytesMax = std::int64_t{8} << 20;
+
+}  // namespace
+
+Program::Program(Plan plan, std::uint32_t rank)
+    : plan_(std::move(plan)), rank_(rank), first_op_(plan_.schedule().first_op(rank)) {
+  const OpId end = plan_.schedule().first_op(rank + 1);
+  ops_.reserve(end - first_op_);
+  for (OpId id = first_op_; id < end; ++id) {
+    const Op& op = plan_.schedule().op(id);
+    ops_.push_back(compile(id));
+    const ProgramOp& p = ops_.back();
+    if (op.reads_source()) note_use(p.source, p.end.cut.bytes());
+    if (op.writes_target()) note_use(p.target, p.end.cut.bytes());
+  }
+  // A schedule that needs a FIFO (two ranks that both send before they receive) would wait for ever when a send ended
+  // only with its receive.
+  if (plan_.verified().safe_depth() > 0) stage_sends();
+  choose_stores();
+}
+
+Place Program::place_of(const PieceRange& range) const {
+  const ByteRange bytes = plan_.bytes_of(range);
+  std::int64_t base = 0;
+  if (range.buffer == Buffer::kInput) base = plan_.input_base(rank_);
+  if (range.buffer == Buffer::kOutput) base = plan_.output_base(rank_);
+  return {range.buffer, bytes.offset - base};
+}
+
+ProgramOp Program::compile(OpId id) const {
+  const Op& op = plan_.schedule().op(id);
+  ProgramOp p;
+  p.kind = op.kind;
+  p.divides = plan_.what().op == ReduceOp::kAvg && plan_.verified().completes(id);
+  p.end.op = id;
+  p.end.match = plan_.schedule().match(id);
+  p.end.peer = op.peer;
+  p.end.cut = Cut(plan_.bytes(id), size_of(plan_.what().type), plan_.segments(id));
+  if (op.reads_source()) p.source = place_of(op.source());
+  if (op.writes_target()) p.target = place_of(op.target());
+  return p;
+}
+
+void Program::stage_sends() {
+  for (OpId id = first_op_; id < end_op(); ++id) {
+    for (const Dependency& d : plan_.schedule().dependencies(id)) {
+      ProgramOp& on = ops_[d.on() - first_op_];
+      if (on.kind != OpKind::kSend || on.staged) continue;
+      on.staged = true;
+      on.stage_offset = stage_bytes_;
+      stage_bytes_ += on.end.cut.bytes();
+    }
+  }
+  for (ProgramOp& op : ops_) op.staged = op.staged || op.kind == OpKind::kSignal;
+}
+
+void Program::choose_stores() {
+  if (plan_.what().bytes().count <= kCachedBytesMax) return;
+  for (ProgramOp& op : ops_) {
+    if (!op.divides) op.stores = Stores::kStreaming;
+  }
+}
+
+void Program::note_use(const Place& place, std::int64_t bytes) {
+  if (bytes == 0) return;
+  if (place.buffer == Buffer::kInput) uses_.input = true;
+  if (place.buffer == Buffer::kOutput) uses_.output = true;
+}
+
+}  // namespace hocket
