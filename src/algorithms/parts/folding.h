@@ -1,6 +1,6 @@
 // Folding: algorithms for a power of two of ranks, used with any number: each rank beyond the largest power of two
-// lends its data to a partner and gets the result from it. Threading: pure. Refuses: nothing.
-// Ownership: plain values, borrowed for the call. Threading: pure functions.
+// lends its data to a partner and gets the result from it.
+// Threading: pure functions. Refuses: nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #include "algorithms/parts/forest.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -10,7 +11,7 @@ namespace hocket {
 namespace {
 
 /// What to try: no restriction first, then for every large gap between link rates the two ways to respect it.
-std::vector<GrowthRules> rules_to_try(const GrowthNetwork& network, std::size_t roots) {
+std::vector<GrowthRules> rules_to_try(const GrowthNetwork& network) {
   std::vector<std::int64_t> ticks = network.ticks;
   std::sort(ticks.begin(), ticks.end());
   ticks.erase(std::unique(ticks.begin(), ticks.end()), ticks.end());
@@ -27,30 +28,54 @@ std::vector<GrowthRules> rules_to_try(const GrowthNetwork& network, std::size_t 
     rules.push_back({.enter_once_above = below});
     rules.push_back({.avoid_above = below});
   }
-  constexpr std::size_t kSpreadRootsMax = 512;
-  if (network.has_switches && roots <= kSpreadRootsMax) {
-    for (std::size_t i = 0, plain = rules.size(); i < plain; ++i) {
-      for (const std::uint32_t spread : {1U, 2U, 3U}) {
-        rules.push_back(rules[i]);
-        rules.back().spread = spread;
-      }
-    }
-  }
   return rules;
 }
+
+/// No forest finishes sooner: every rank takes in the share of every other root over the links that enter it.
+std::int64_t least_finish(const GrowthNetwork& network, std::span<const std::uint32_t> roots) {
+  const Topology& topology = *network.topology;
+  std::int64_t least = 0;
+  for (std::uint32_t rank = 0; rank < topology.rank_count(); ++rank) {
+    const VertexId at = topology.vertex_of(rank);
+    const std::int64_t shares = std::count_if(roots.begin(), roots.end(), [&](std::uint32_t r) { return r != rank; });
+    double rate = 0;
+    std::int64_t fastest = GrowthRules::kNever;
+    for (const LinkId id : network.reversed ? topology.outgoing(at) : topology.incoming(at)) {
+      rate += 1.0 / static_cast<double>(network.ticks[id]);
+      fastest = std::min(fastest, network.ticks[id]);
+    }
+    if (shares == 0) continue;
+    const double rounds = std::ceil(static_cast<double>(shares) / rate / static_cast<double>(fastest) - 1e-9);
+    least = std::max(least, static_cast<std::int64_t>(rounds) * fastest);
+  }
+  return least;
+}
+
+/// Attachments that may be spent on variations of one set of rules.
+constexpr std::size_t kAttachmentsMax = 100000;
 
 }  // namespace
 
 Result<Forest> grow_forest(const Topology& topology, std::span<const std::uint32_t> roots, bool reversed) {
   const GrowthNetwork network = make_growth_network(topology, reversed);
+  const std::int64_t least = least_finish(network, roots);
+  const std::size_t attachments = std::max<std::size_t>(roots.size() * topology.rank_count(), 1);
   Forest best;
-  for (const GrowthRules& rules : rules_to_try(network, roots.size())) {
+  const auto try_rules = [&](const GrowthRules& rules) {
     Grower grower(network, rules, roots);
-    if (!grower.grow()) continue;
-    if (best.trees.count == 0 || grower.finish() < best.finish) {
-      best.finish = grower.finish();
-      best.trees = std::move(grower).take_trees();
-    }
+    if (!grower.grow() || (best.trees.count > 0 && grower.finish() >= best.finish)) return false;
+    best.finish = grower.finish();
+    best.trees = std::move(grower).take_trees();
+    return true;
+  };
+  GrowthRules chosen;
+  for (const GrowthRules& rules : rules_to_try(network)) {
+    if (try_rules(rules)) chosen = rules;
+  }
+  const std::size_t affordable = std::min<std::size_t>(kAttachmentsMax / attachments, 64);
+  const auto variations = static_cast<std::uint32_t>(std::max<std::size_t>(affordable, network.has_switches ? 1 : 0));
+  for (chosen.variation = 1; chosen.variation <= variations && best.finish > least; ++chosen.variation) {
+    try_rules(chosen);
   }
   if (best.trees.count == 0) {
     return fail(Code::kUnsupported, "topology '{}': some rank cannot reach every other rank", topology.name());

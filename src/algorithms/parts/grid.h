@@ -1,6 +1,6 @@
 // RankGrid: the ranks as cells of the topology's extents, dimension 0 fastest, without the dimensions of extent 1.
+// Algorithms that work dimension by dimension take it from here.
 // Threading: immutable value. Refuses: topologies whose extents do not multiply to the ranks (no dimensions then).
-// Ownership: plain values, borrowed for the call. Threading: pure functions.
 #pragma once
 
 #include <cstdint>

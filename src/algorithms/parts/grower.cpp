@@ -17,18 +17,25 @@ GrowthNetwork make_growth_network(const Topology& topology, bool reversed) {
     network.ticks.push_back(static_cast<std::int64_t>(std::min(ticks, 1e12)));
   }
   const auto vertices = static_cast<VertexId>(topology.vertices().size());
+  network.arrival.resize(topology.links().size());
   for (VertexId v = 0; v < vertices; ++v) {
     network.begin.push_back(static_cast<std::uint32_t>(network.hops.size()));
-    bool beside_rank = false;
     for (const LinkId id : reversed ? topology.incoming(v) : topology.outgoing(v)) {
-      const VertexId to = reversed ? topology.link(id).from : topology.link(id).to;
-      network.hops.push_back({to, id});
-      beside_rank = beside_rank || topology.rank_of(to) >= 0;
+      network.hops.push_back({reversed ? topology.link(id).from : topology.link(id).to, id});
     }
-    std::stable_sort(network.hops.begin() + network.begin.back(), network.hops.end(),
+    const auto first = network.hops.begin() + network.begin.back();
+    std::stable_sort(first, network.hops.end(),
                      [&](const auto& a, const auto& b) { return network.ticks[a.link] < network.ticks[b.link]; });
-    network.leaf.push_back(topology.rank_of(v) < 0 && beside_rank);
+    const auto middle = std::stable_partition(first, network.hops.end(),
+                                              [&](const auto& hop) { return topology.rank_of(hop.to) >= 0; });
+    network.leaf.push_back(topology.rank_of(v) < 0 && middle != first);
+    network.middle.push_back(static_cast<std::uint32_t>(middle - network.hops.begin()));
     network.has_switches = network.has_switches || topology.rank_of(v) < 0;
+    std::uint32_t numbers[2] = {0, 0};
+    for (const LinkId id : reversed ? topology.outgoing(v) : topology.incoming(v)) {
+      const VertexId from = reversed ? topology.link(id).to : topology.link(id).from;
+      network.arrival[id] = numbers[topology.rank_of(from) >= 0 ? 1 : 0]++;
+    }
   }
   network.begin.push_back(static_cast<std::uint32_t>(network.hops.size()));
   return network;
@@ -92,7 +99,7 @@ bool Grower::grow() {
 }
 
 bool Grower::run_turns() {
-  const std::size_t start = step_ % growing_.size();
+  const std::size_t start = first_turn();
   std::vector<std::uint32_t> turns = incomplete_;
   const auto first = std::lower_bound(turns.begin(), turns.end(), start);
   std::rotate(turns.begin(), first, turns.end());
@@ -112,7 +119,7 @@ bool Grower::run_turns() {
 }
 
 bool Grower::exhausted(const Tree& tree, std::uint32_t rank) const {
-  const auto hops = network_.outgoing(topology_.vertex_of(rank));
+  const auto hops = network_.to_ranks(topology_.vertex_of(rank));
   return std::all_of(hops.begin(), hops.end(),
                      [&](const auto& hop) { return tree.has[static_cast<std::uint32_t>(topology_.rank_of(hop.to))]; });
 }
@@ -128,7 +135,7 @@ bool Grower::attach_one(std::uint32_t index) {
     turn_rank_ = member.rank;
     const VertexId at = topology_.vertex_of(member.rank);
     visited_[at] = search_;
-    if (!find_child(tree, at, false, 0)) continue;
+    if (!find_child(tree, at, false)) continue;
     take(index, member.rank);
     return true;
   }
@@ -140,38 +147,50 @@ bool Grower::accepts(const Tree& tree, VertexId vertex, bool slow) const {
   return rank >= 0 && !tree.has[static_cast<std::uint32_t>(rank)] && !(slow && tree.entered[cluster_[vertex]]);
 }
 
-std::size_t Grower::first_hop(std::size_t degree) const {
-  switch (rules_.spread) {
-    case 1:
-      return growing_[turn_tree_].root % degree;
-    case 2:
-      return turn_rank_ % degree;
-    case 3:
-      return (turn_rank_ + step_) % degree;
-    default:
-      return 0;
-  }
+/// A number that looks random and depends on the variation, the time and `place` only.
+std::size_t Grower::mixed(std::uint32_t place) const {
+  std::uint64_t x = (std::uint64_t{rules_.variation} << 48) ^ (std::uint64_t{step_} << 24) ^ place;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return static_cast<std::size_t>((x ^ (x >> 31)) >> 8);
+}
+
+std::size_t Grower::first_turn() const {
+  if (rules_.variation == GrowthRules::kAligned) return 0;
+  return (rules_.variation == 0 ? step_ : mixed(0xffffffU)) % growing_.size();
+}
+
+std::size_t Grower::first_hop(std::size_t degree, bool to_ranks) const {
+  if (rules_.variation == 0 || degree < 2) return 0;
+  if (rules_.variation != GrowthRules::kAligned) return mixed(turn_rank_) % degree;
+  if (path_.empty()) return 0;
+  const std::size_t aligned = network_.arrival[path_.back()];
+  const bool own_switch = path_.size() == 1;
+  if (to_ranks) return (aligned + step_ + (own_switch ? 1 : 0)) % degree;
+  return (aligned + (own_switch ? 0 : 1)) % degree;
 }
 
 /// Depth first: ranks next to `from`, then what lies behind its switches. `slow`: the path has left a cluster.
-bool Grower::find_child(const Tree& tree, VertexId from, bool slow, std::uint32_t depth) {
-  const auto hops = network_.outgoing(from);
-  const std::size_t first = depth == 0 ? 0 : first_hop(hops.size());
-  for (std::size_t i = 0; i < hops.size(); ++i) {
-    const auto& hop = hops[(first + i) % hops.size()];
+bool Grower::find_child(const Tree& tree, VertexId from, bool slow) {
+  const auto ranks = network_.to_ranks(from);
+  const std::size_t first_rank = first_hop(ranks.size(), true);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const auto& hop = ranks[(first_rank + i) % ranks.size()];
     const bool beyond = slow || network_.ticks[hop.link] > rules_.enter_once_above;
     if (!accepts(tree, hop.to, beyond) || !free(hop.link)) continue;
     path_.push_back(hop.link);
     child_ = static_cast<std::uint32_t>(topology_.rank_of(hop.to));
     return true;
   }
-  if (!network_.has_switches || (depth > 1 && network_.leaf[from] && !through_leaves_)) return false;
-  for (std::size_t i = 0; i < hops.size(); ++i) {
-    const auto& hop = hops[(first + i) % hops.size()];
-    if (topology_.rank_of(hop.to) >= 0 || visited_[hop.to] == search_ || !free(hop.link)) continue;
+  if (path_.size() > 1 && network_.leaf[from] && !through_leaves_) return false;
+  const auto others = network_.to_others(from);
+  const std::size_t first_other = first_hop(others.size(), false);
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    const auto& hop = others[(first_other + i) % others.size()];
+    if (visited_[hop.to] == search_ || !free(hop.link)) continue;
     visited_[hop.to] = search_;
     path_.push_back(hop.link);
-    if (find_child(tree, hop.to, slow || network_.ticks[hop.link] > rules_.enter_once_above, depth + 1)) return true;
+    if (find_child(tree, hop.to, slow || network_.ticks[hop.link] > rules_.enter_once_above)) return true;
     path_.pop_back();
   }
   return false;

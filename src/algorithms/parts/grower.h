@@ -23,14 +23,19 @@ struct GrowthNetwork {
   };
   const Topology* topology = nullptr;
   bool reversed = false;
-  bool has_switches = false;         // or other vertices that are not ranks
-  std::vector<std::int64_t> ticks;   // per link: time of one share
-  std::vector<std::uint32_t> begin;  // per vertex, into hops
+  bool has_switches = false;          // or other vertices that are not ranks
+  std::vector<std::int64_t> ticks;    // per link: time of one share
+  std::vector<std::uint32_t> begin;   // per vertex, into hops
+  std::vector<std::uint32_t> middle;  // per vertex: hops to ranks lie before, others from here
   std::vector<Hop> hops;
-  std::vector<bool> leaf;  // a vertex without rank that has a rank next to it
+  std::vector<std::uint32_t> arrival;  // per link: its number among the links of its kind that enter the vertex
+  std::vector<bool> leaf;              // a vertex without rank that has a rank next to it
 
-  [[nodiscard]] std::span<const Hop> outgoing(VertexId v) const {
-    return std::span<const Hop>(hops).subspan(begin[v], begin[v + 1] - begin[v]);
+  [[nodiscard]] std::span<const Hop> to_ranks(VertexId v) const {
+    return std::span<const Hop>(hops).subspan(begin[v], middle[v] - begin[v]);
+  }
+  [[nodiscard]] std::span<const Hop> to_others(VertexId v) const {
+    return std::span<const Hop>(hops).subspan(middle[v], begin[v + 1] - middle[v]);
   }
 };
 
@@ -42,8 +47,11 @@ struct GrowthRules {
   std::int64_t enter_once_above = kNever;
   /// Links of more ticks are not used at all.
   std::int64_t avoid_above = kNever;
-  /// Where a search starts among a switch's links: 0 at the first, 1 by root, 2 by sender, 3 by time.
-  std::uint32_t spread = 0;
+  /// Where a search starts among the links of a vertex. 0: at the first. kAligned: the i-th link in goes to the i-th
+  /// out, shifted by the step, so that on full-bisection networks a step is a permutation; roots keep their order.
+  /// Beyond: the start of every search and the first root of every turn are mixed from this number, time and place.
+  std::uint32_t variation = 0;
+  static constexpr std::uint32_t kAligned = 1;
 };
 
 class Grower {
@@ -72,7 +80,7 @@ class Grower {
   /// One time: turns of all incomplete trees until none can attach. Returns whether anything was attached.
   bool run_turns();
   [[nodiscard]] bool attach_one(std::uint32_t tree);
-  [[nodiscard]] bool find_child(const Tree& tree, VertexId from, bool slow, std::uint32_t depth);
+  [[nodiscard]] bool find_child(const Tree& tree, VertexId from, bool slow);
   [[nodiscard]] bool accepts(const Tree& tree, VertexId vertex, bool slow) const;
   [[nodiscard]] bool free(LinkId link) const {
     return next_free_[link] <= now_ && network_.ticks[link] <= rules_.avoid_above;
@@ -80,7 +88,9 @@ class Grower {
   [[nodiscard]] bool exhausted(const Tree& tree, std::uint32_t rank) const;
   void take(std::uint32_t tree, std::uint32_t parent);
   void add_event(std::int64_t time);
-  [[nodiscard]] std::size_t first_hop(std::size_t degree) const;
+  [[nodiscard]] std::size_t first_hop(std::size_t degree, bool to_ranks) const;
+  [[nodiscard]] std::size_t first_turn() const;
+  [[nodiscard]] std::size_t mixed(std::uint32_t place) const;
 
   const GrowthNetwork& network_;
   const Topology& topology_;

@@ -1,6 +1,6 @@
 // Rings: the trees of ring algorithms, and the steps of one ring over a group of ranks.
+// Which ranks follow one another is the caller's choice (see hamilton.h).
 // Threading: pure functions. Refuses: nothing.
-// Ownership: plain values, borrowed for the call. Threading: pure functions.
 #pragma once
 
 #include <cstdint>
