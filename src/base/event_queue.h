@@ -46,6 +46,8 @@ class EventQueue {
 
   [[nodiscard]] bool empty() const { return heap_.empty(); }
   [[nodiscard]] std::size_t size() const { return heap_.size(); }
+  /// Time of the earliest event. Requires !empty().
+  [[nodiscard]] Picos front_time() const { return heap_.front().time; }
   [[nodiscard]] Picos now() const { return now_; }
   /// Events pushed so far.
   [[nodiscard]] std::uint64_t count() const { return sequence_; }

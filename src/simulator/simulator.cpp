@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/event_queue.h"
-#include "schedule/frontier.h"
 #include "simulator/routes.h"
+#include "simulator/schedule_run.h"
 
 namespace hocket {
 namespace {
@@ -23,90 +23,49 @@ struct Parcel {
   Picos tail;  // when the tail is at the link's start
 };
 
-class Simulation {
+class QueueSimulation final : public ScheduleRun {
  public:
-  Simulation(const Plan& plan, const Topology& topology, const SimulateOptions& options, FlatRoutes routes)
-      : plan_(plan),
-        schedule_(plan.schedule()),
-        topology_(topology),
-        options_(options),
-        routes_(std::move(routes)),
-        frontier_(schedule_, 0, static_cast<OpId>(schedule_.ops().size())),
-        free_(topology.links().size()) {
+  QueueSimulation(const Plan& plan, const Topology& topology, const SimulateOptions& options, FlatRoutes routes)
+      : ScheduleRun(plan, topology, options), routes_(std::move(routes)), free_(topology.links().size()) {
     for (const Link& link : topology.links()) latency_.push_back(to_picos(link.latency));
-    result_.link_bytes.assign(topology.links().size(), 0);
-    result_.link_busy.assign(topology.links().size(), Picos{});
-    result_.model = options.model;
   }
 
   Result<SimulationResult> run() {
-    const auto count = static_cast<OpId>(schedule_.ops().size());
-    for (OpId id = 0; id < count; ++id) frontier_.set_segments(id, plan_.segments(id));
-    for (OpId id = 0; id < count; ++id) touched_.push_back(id);
-    drain();
+    begin();
     while (!queue_.empty()) {
-      const auto event = queue_.pop();
-      handle(event.payload);
+      handle(queue_.pop().payload);
       drain();
     }
-    for (OpId id = 0; id < count; ++id) {
-      if (!frontier_.done(id))
-        return fail(Code::kInternal, "simulation stands still: {} never ended", schedule_.describe(id));
-    }
-    summarise();
-    return std::move(result_);
+    return finish_result(queue_.count());
   }
 
  private:
-  /// Starts whatever the ops touched since allow, in the order they were touched.
-  void drain() {
-    for (std::size_t next = 0; next < touched_.size(); ++next) {
-      const OpId id = touched_[next];
-      const std::uint32_t ready = frontier_.startable(id);
-      if (ready == 0) continue;
-      const std::uint32_t first = frontier_.started(id);
-      frontier_.start(id, ready);
-      if (schedule_.op(id).sends()) {
-        for (std::uint32_t s = first; s < first + ready; ++s) launch(id, s);
-      } else {
-        finish(id, ready);
-      }
-    }
-    touched_.clear();
+  void launch(OpId id, std::uint32_t first, std::uint32_t count) override {
+    for (std::uint32_t s = first; s < first + count; ++s) launch_segment(id, segment_bytes(id, s));
   }
 
-  void finish(OpId id, std::uint32_t segments) {
-    end_ = std::max(end_, queue_.now());
-    frontier_.finish(id, segments, [&](OpId later) { touched_.push_back(later); });
-  }
-
-  void launch(OpId id, std::uint32_t segment) {
-    const std::int64_t length = plan_.bytes(id);
-    const std::uint32_t segments = frontier_.segments(id);
-    std::int64_t bytes =
-        plan_.segment_begin(length, segment + 1, segments) - plan_.segment_begin(length, segment, segments);
-    ++result_.segments;
-    const std::int64_t payload = options_.model == NetworkModel::kPacket ? options_.packet_payload.count : bytes;
-    const std::int64_t head = options_.model == NetworkModel::kPacket ? options_.head_flit.count : 0;
+  void launch_segment(OpId id, std::int64_t bytes) {
+    const bool packets = options_.model == NetworkModel::kPacket;
+    const std::int64_t payload = packets ? options_.packet_payload.count : bytes;
+    const std::int64_t head = packets ? options_.head_flit.count : 0;
     do {
       const std::int64_t part = std::min(bytes, payload);
       bytes -= part;
-      Parcel parcel{
-          .op = id, .flags = bytes == 0 ? kLastOfSegment : std::uint8_t{0}, .bytes = part == 0 ? 0 : part + head};
+      const std::uint8_t flags = bytes == 0 ? kLastOfSegment : std::uint8_t{0};
+      Parcel parcel{.op = id, .flags = flags, .bytes = part == 0 ? 0 : part + head};
       parcel.tail = queue_.now();
       queue_.push(queue_.now(), parcel);
     } while (bytes > 0);
   }
 
-  void handle(Parcel parcel) {
+  void handle(const Parcel& parcel) {
     switch (parcel.what) {
       case Parcel::What::kHead:
         return enter_link(parcel);
       case Parcel::What::kSent:
-        return finish(parcel.op, 1);
+        return sent(parcel.op, queue_.now());
       case Parcel::What::kArrived:
-        frontier_.arrive(schedule_.match(parcel.op));
-        touched_.push_back(schedule_.match(parcel.op));
+        return arrived(parcel.op, queue_.now());
     }
   }
 
@@ -116,9 +75,7 @@ class Simulation {
     const Picos start = std::max(queue_.now(), free_[link]);
     const Picos end = std::max(start + transfer_time({parcel.bytes}, topology_.link(link).bandwidth), parcel.tail);
     free_[link] = end;
-    result_.link_bytes[link] += parcel.bytes;
-    result_.link_busy[link] = result_.link_busy[link] + (end - start);
-    record({link, parcel.op, start, end});
+    use_link({link, parcel.op, start, end}, parcel.bytes);
     const bool last = (parcel.flags & kLastOfSegment) != 0;
     if (parcel.hop == 0 && last) queue_.push(end, {.op = parcel.op, .what = Parcel::What::kSent});
     if (parcel.hop + 1U < route.size()) {
@@ -130,40 +87,19 @@ class Simulation {
     }
   }
 
-  void record(const LinkInterval& interval) {
-    if (!options_.timeline) return;
-    if (result_.timeline.size() < options_.timeline_max) {
-      result_.timeline.push_back(interval);
-    } else {
-      ++result_.timeline_dropped;
-    }
-  }
-
-  void summarise() {
-    result_.time = end_;
-    result_.events = queue_.count();
-    for (LinkId link = 0; link < result_.link_bytes.size(); ++link) {
-      if (result_.link_bytes[link] > 0) ++result_.links_used;
-      if (result_.link_busy[link] > result_.link_busy[result_.busiest_link]) result_.busiest_link = link;
-    }
-  }
-
-  const Plan& plan_;
-  const Schedule& schedule_;
-  const Topology& topology_;
-  const SimulateOptions& options_;
   FlatRoutes routes_;
-  Frontier<std::uint32_t> frontier_;
   EventQueue<Parcel> queue_;
   std::vector<Picos> free_;
   std::vector<Picos> latency_;
-  std::vector<OpId> touched_;
-  Picos end_;
-  SimulationResult result_;
 };
 
 /// Rounding of rates to picoseconds may shift a time by this fraction, never more.
 constexpr double kRounding = 1e-9;
+
+Result<SimulationResult> simulate_queues(const Plan& plan, const Topology& topology, const SimulateOptions& options) {
+  HOCKET_TRY_ASSIGN(FlatRoutes routes, FlatRoutes::resolve(plan.schedule(), topology));
+  return QueueSimulation(plan, topology, options, std::move(routes)).run();
+}
 
 }  // namespace
 
@@ -180,10 +116,9 @@ std::string_view name_of(NetworkModel model) {
 }
 
 Result<SimulationResult> simulate(const Plan& plan, const Topology& topology, const SimulateOptions& options) {
-  if (options.model == NetworkModel::kFluid)
-    return fail(Code::kUnsupported, "the fluid network model is not part of this build");
-  HOCKET_TRY_ASSIGN(FlatRoutes routes, FlatRoutes::resolve(plan.schedule(), topology));
-  HOCKET_TRY_ASSIGN(SimulationResult result, Simulation(plan, topology, options, std::move(routes)).run());
+  Result<SimulationResult> simulated = options.model == NetworkModel::kFluid ? simulate_fluid(plan, topology, options)
+                                                                             : simulate_queues(plan, topology, options);
+  HOCKET_TRY_ASSIGN(SimulationResult result, std::move(simulated));
   result.bound = options.bound != nullptr ? *options.bound : lower_bound(topology, plan.what());
   if (to_seconds(result.time).value < result.bound.time.value * (1 - kRounding) - 1e-12) {
     return fail(Code::kInternal, "simulated {} s lies below the lower bound {} s ({}: {})",

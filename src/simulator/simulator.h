@@ -2,6 +2,7 @@
 // no time. Runs the schedule dependency-driven through the same Frontier as the engine, segment by segment.
 //   message  a segment holds each link of its route for size / bandwidth; its head moves on after the link's latency
 //   packet   segments are cut into packets of payload and head flit that queue at every link on their own
+//   fluid    segments share links by max-min fair rates, set anew whenever one starts or ends
 // Ownership: the result owns all it holds. Threading: pure function.
 // Refuses: plans for other ranks or routes of another topology; a time below the lower bound is an internal error.
 #pragma once

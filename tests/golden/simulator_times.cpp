@@ -96,6 +96,25 @@ TEST(SimulatorTimes, PacketEqualsMessageWithoutHeadFlits) {
   EXPECT_NEAR(packet / message, 1.0, 0.02);
 }
 
+TEST(SimulatorTimes, FluidFlowsShareALinkFairly) {
+  // Rank 0 sends 1 MB to rank 2 through rank 1 and 0.5 MB to rank 1: half the rate each for 1 ms, then 0.5 ms alone.
+  const Topology line = make("line:3", 1e9, 1e-6);
+  ScheduleBuilder builder({CollectiveKind::kBroadcast, 3, 0}, {1, 2, {}, false}, "two");
+  builder.copy(0, {Buffer::kInput, 0, 2}, {Buffer::kOutput, 0, 2});
+  builder.send(0, 2, {Buffer::kInput, 0, 2}, {.channel = 0});
+  builder.recv(2, 0, {Buffer::kOutput, 0, 2}, {.channel = 0});
+  builder.send(0, 1, {Buffer::kInput, 0}, {.channel = 1});
+  builder.recv(1, 0, {Buffer::kOutput, 0}, {.channel = 1});
+  builder.send(2, 1, {Buffer::kOutput, 1}, {.channel = 2});
+  builder.recv(1, 2, {Buffer::kOutput, 1}, {.channel = 2});
+  auto verified = prove(*std::move(builder).finish());
+  ASSERT_TRUE(verified) << verified.error().text;
+  const BoundCollective what{{CollectiveKind::kBroadcast, 3, 0}, 250000, DataType::kF32, ReduceOp::kSum};
+  const Plan plan = *Plan::bind(*verified, what, {kMiB});
+  // The whole reaches rank 2 at 1.5 ms + 2 us; its second half then needs 0.5 ms + 1 us back to rank 1.
+  EXPECT_EQ(picos(plan, line, {.model = NetworkModel::kFluid}), std::int64_t{1'502'000'000} + 501'000'000);
+}
+
 TEST(SimulatorTimes, SameInputsSameTimeline) {
   const Topology torus = make("torus:4x4", 16e9, 150e-9);
   const auto verified = plan_algorithm(**find_algorithm("multitree"), {torus, {CollectiveKind::kAllReduce, 16, 0}});
