@@ -25,8 +25,9 @@ int main(int argc, char** argv) {
   const auto proved = std::chrono::steady_clock::now();
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
+  const double peak = static_cast<double>(usage.ru_maxrss) / 1024;
   const auto seconds = [](auto a, auto b) { return std::chrono::duration<double>(b - a).count(); };
-  fmt::print("{}: {} ops, proved {}, built in {:.2f} s, proved in {:.2f} s, peak {:.0f} MiB\n", spec, ops, result.proved(),
-             seconds(start, built), seconds(built, proved), static_cast<double>(usage.ru_maxrss) / 1024);
+  fmt::print("{}: {} ops, proved {}, built in {:.2f} s, proved in {:.2f} s, peak {:.0f} MiB\n", spec, ops,
+             result.proved(), seconds(start, built), seconds(built, proved), peak);
   return result.proved() ? 0 : 1;
 }

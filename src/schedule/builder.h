@@ -54,7 +54,15 @@ class ScheduleBuilder {
   void set_topology(Fingerprint topology) { topology_ = topology; }
   void set_scratch_pieces(std::uint32_t pieces) { scratch_pieces_ = pieces; }
   void set_origin(BuilderOp op, OpOrigin origin);
+  [[nodiscard]] const Collective& collective() const { return collective_; }
+  [[nodiscard]] std::uint32_t pieces() const { return division_.pieces(); }
+  [[nodiscard]] std::uint32_t rank_count() const { return collective_.ranks; }
   void reserve(std::uint32_t rank, std::size_t ops) { programs_[rank].ops.reserve(ops); }
+
+  /// Room for `ops` more ops of a rank.
+  void reserve_more(std::uint32_t rank, std::size_t ops) {
+    programs_[rank].ops.reserve(programs_[rank].ops.size() + ops);
+  }
 
   [[nodiscard]] Result<Schedule> finish() &&;
 

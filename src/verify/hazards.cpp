@@ -54,12 +54,19 @@ class HazardCheck {
     return places_[buffer == Buffer::kOutput && !aliased_ ? pieces + piece : piece];
   }
 
+  /// In place, a copy of an input piece to the same output piece changes nothing.
+  [[nodiscard]] bool overwritten(const Place& place) const {
+    if (place.writer == kNoOp) return false;
+    const Op& op = schedule_.op(place.writer);
+    return op.kind != OpKind::kCopy || op.source().buffer != Buffer::kInput || op.source_piece != op.target_piece;
+  }
+
   OpId check_op(OpId id) {
     const Op& op = schedule_.op(id);
     for (const Access& access : Accesses(op)) {
       for (std::uint32_t i = 0; i < access.range.count; ++i) {
         const Place& place = place_of(access.range.buffer, access.range.piece + i);
-        if (access.range.buffer == Buffer::kInput && !access.writes && place.writer != kNoOp)
+        if (access.range.buffer == Buffer::kInput && !access.writes && overwritten(place))
           reads_overwritten_input_ = true;
         const OpId earlier = unordered_at(place, access, id);
         if (earlier != kNoOp) return earlier;

@@ -2,10 +2,9 @@
 // With depth d, message k of a connection can leave only after message k - d was taken; with depth 0 (rendezvous) only
 // when its receive is ready too. Sends and receives of one connection follow their program order.
 #include <algorithm>
-#include <numeric>
 
 #include "schedule/frontier.h"
-#include "verify/connections.h"
+#include "verify/fifo_order.h"
 #include "verify/verifier.h"
 
 namespace hocket {
@@ -59,81 +58,16 @@ void Verifier::report_stuck(const std::vector<bool>& done) {
   report(FindingKind::kDeadlock, first, fmt::format("waits for itself: {}{}", cycle, at == first ? "" : "  <-  ..."));
 }
 
-namespace {
-
-/// Kahn's algorithm over dependencies, messages, connection order and credits of depth `depth`.
-class DepthCheck {
- public:
-  DepthCheck(const Schedule& schedule, const Connections& connections)
-      : schedule_(schedule), connections_(connections) {}
-
-  bool safe(std::uint32_t depth) {
-    depth_ = depth;
-    const auto count = static_cast<OpId>(schedule_.ops().size());
-    Frontier<std::uint8_t> frontier(schedule_, 0, count);
-    std::vector<OpId> work;
-    work.reserve(count);
-    std::vector<bool> ran(count, false);
-    const auto enter = [&](OpId id) {
-      if (ran[id] || frontier.released(id) == 0 || !connection_allows(frontier, ran, id)) return;
-      if (schedule_.op(id).receives() && !ran[schedule_.match(id)]) return;
-      ran[id] = true;
-      work.push_back(id);
-    };
-    for (OpId id = 0; id < count; ++id) enter(id);
-    for (std::size_t next = 0; next < work.size(); ++next) {
-      const OpId id = work[next];
-      if (schedule_.op(id).receives()) frontier.arrive(id);
-      frontier.start(id);
-      frontier.finish(id, 1, [&](OpId touched) {
-        enter(touched);
-        if (depth_ == 0 && schedule_.op(touched).receives()) enter(schedule_.match(touched));
-      });
-      wake(id, enter);
-    }
-    return work.size() == count;
-  }
-
- private:
-  bool connection_allows(const Frontier<std::uint8_t>& frontier, const std::vector<bool>& ran, OpId id) const {
-    const Op& op = schedule_.op(id);
-    if (!op.sends() && !op.receives()) return true;
-    const OpId before = connections_.previous(id, 1);
-    if (before != kNoOp && !ran[before]) return false;
-    if (!op.sends()) return true;
-    if (depth_ == 0) return frontier.released(schedule_.match(id)) != 0;
-    const OpId credit = connections_.previous(id, depth_);
-    return credit == kNoOp || ran[schedule_.match(credit)];
-  }
-
-  template <class Enter>
-  void wake(OpId id, Enter&& enter) const {
-    const Op& op = schedule_.op(id);
-    if (!op.sends() && !op.receives()) return;
-    if (const OpId after = connections_.next(id, 1); after != kNoOp) enter(after);
-    if (op.sends()) {
-      enter(schedule_.match(id));
-    } else if (depth_ > 0) {
-      const OpId later = connections_.next(schedule_.match(id), depth_);
-      if (later != kNoOp) enter(later);
-    }
-  }
-
-  const Schedule& schedule_;
-  const Connections& connections_;
-  std::uint32_t depth_ = 0;
-};
-
-}  // namespace
-
 std::uint32_t Verifier::smallest_depth() {
   const Connections connections(*schedule_);
-  DepthCheck check(*schedule_, connections);
-  if (check.safe(0)) return 0;
+  const auto safe = [&](std::uint32_t depth) {
+    return fifo_order(*schedule_, connections, depth).size() == schedule_->ops().size();
+  };
+  if (safe(0)) return 0;
   std::uint32_t unsafe = 0;
   std::uint32_t depth = 1;
   const std::uint32_t limit = std::max<std::uint32_t>(1, std::min(options_.depth_max, connections.longest()));
-  while (!check.safe(depth)) {
+  while (!safe(depth)) {
     if (depth == limit) {
       report(FindingKind::kDeadlock, 0,
              fmt::format("messages of one connection are taken in another order than they are sent: no FIFO depth up "
@@ -146,7 +80,7 @@ std::uint32_t Verifier::smallest_depth() {
   }
   while (depth - unsafe > 1) {
     const std::uint32_t middle = unsafe + (depth - unsafe) / 2;
-    (check.safe(middle) ? depth : unsafe) = middle;
+    (safe(middle) ? depth : unsafe) = middle;
   }
   return depth;
 }

@@ -1,0 +1,57 @@
+#include "exchange/schedule_format.h"
+
+#include <unistd.h>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace hocket {
+
+Result<Schedule> load_schedule(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (error || !std::filesystem::exists(status)) return fail(Code::kIo, "{}: no such file", path);
+  if (!std::filesystem::is_regular_file(status)) return fail(Code::kIo, "{}: not a regular file", path);
+  const auto size = std::filesystem::file_size(path, error);
+  if (error || size > kScheduleTextMax)
+    return fail(Code::kIo, "{}: {} bytes, limit is {}", path, error ? 0 : size, kScheduleTextMax);
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(size, '\0');
+  if (!file.read(bytes.data(), static_cast<std::streamsize>(size))) return fail(Code::kIo, "{}: cannot be read", path);
+  std::string known;
+  for (const ScheduleFormat* format : schedule_formats()) {
+    if (format->recognise(bytes)) return format->read(bytes, path);
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", format->name);
+  }
+  return fail(Code::kMalformed, "{}: not a schedule in a format known ({})", path, known);
+}
+
+Result<void> save_schedule(const Schedule& schedule, const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  std::string known;
+  for (const ScheduleFormat* format : schedule_formats()) {
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", format->extension);
+    if (format->extension != extension) continue;
+    HOCKET_TRY_ASSIGN(const std::string bytes, format->write(schedule));
+    return write_file(path, bytes);
+  }
+  return fail(Code::kInvalidArgument, "{}: unknown extension '{}'; known: {}", path, extension, known);
+}
+
+Result<void> write_file(const std::string& path, std::string_view bytes) {
+  const std::string temporary = fmt::format("{}.{}.part", path, getpid());
+  std::FILE* file = std::fopen(temporary.c_str(), "wb");
+  if (file == nullptr) return fail(Code::kIo, "{}: {}", path, std::strerror(errno));
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  const bool closed = std::fclose(file) == 0;
+  if (!written || !closed || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    std::remove(temporary.c_str());
+    return fail(Code::kIo, "{}: {}", path, std::strerror(error));
+  }
+  return {};
+}
+
+}  // namespace hocket

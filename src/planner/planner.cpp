@@ -1,0 +1,137 @@
+#include "planner/planner.h"
+
+#include <algorithm>
+#include <ctime>
+#include <optional>
+
+namespace hocket {
+namespace {
+
+/// Segment-hops a candidate may cost while its segment size is searched; larger ones keep the coarse sizes.
+constexpr double kSearchEventsMax = 4e6;
+constexpr std::int64_t kCoarsestSegment = std::int64_t{4} << 20;
+constexpr std::int64_t kFinestSegment = std::int64_t{8} << 10;
+
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+/// Segment sizes worth trying, coarse first. Halving ends where the search would cost too much.
+std::vector<Bytes> segment_sizes(const VerifiedSchedule& verified, const BoundCollective& what, Bytes asked) {
+  if (asked.count > 0) return {asked};
+  double messages = 0;
+  for (const Op& op : verified.schedule().ops()) messages += op.sends() ? 1 : 0;
+  const double pieces = verified.schedule().division().pieces();
+  const double piece_bytes = std::max(1.0, static_cast<double>(what.bytes().count) / pieces);
+  std::vector<Bytes> sizes;
+  for (std::int64_t size = kCoarsestSegment; size >= kFinestSegment; size /= 4) {
+    const double segments = messages * std::max(1.0, piece_bytes / static_cast<double>(size));
+    if (!sizes.empty() && segments * 2 > kSearchEventsMax) break;
+    sizes.push_back({size});
+  }
+  return sizes;
+}
+
+Result<Candidate> evaluate(const Algorithm& algorithm, const Topology& topology, const BoundCollective& what,
+                           const PlanningOptions& options) {
+  const double start = cpu_seconds();
+  const PlanRequest request{topology, what.collective};
+  HOCKET_TRY_ASSIGN(Schedule schedule,
+                    what.collective.ranks == 1 ? plan_single_rank(what.collective) : algorithm.plan(request));
+  const double planned = cpu_seconds();
+  HOCKET_TRY_ASSIGN(const VerifiedSchedule verified, prove(std::move(schedule)));
+  const double proved = cpu_seconds();
+  std::optional<Candidate> best;
+  for (const Bytes segment : segment_sizes(verified, what, options.segment)) {
+    HOCKET_TRY_ASSIGN(Plan plan, Plan::bind(verified, what, segment));
+    HOCKET_TRY_ASSIGN(SimulationResult result, simulate(plan, topology, options.simulate));
+    if (best && !(result.time < best->simulated.time)) continue;
+    best =
+        Candidate{std::string(algorithm.name), std::move(plan), std::move(result), planned - start, proved - planned};
+  }
+  return std::move(*best);
+}
+
+std::string explain_choice(const Planning& planning) {
+  const Candidate& best = planning.candidates[planning.chosen];
+  const Candidate* second = nullptr;
+  for (const Candidate& c : planning.candidates) {
+    if (&c != &best && (second == nullptr || c.simulated.time < second->simulated.time)) second = &c;
+  }
+  const std::string time = format_seconds(to_seconds(best.simulated.time));
+  if (second == nullptr) return fmt::format("{} is the only candidate ({})", best.algorithm, time);
+  if (second->simulated.time == best.simulated.time) {
+    return fmt::format("{} and {} tie at {}; the first in the table is taken", best.algorithm, second->algorithm, time);
+  }
+  return fmt::format("{} has the least simulated time: {}, {:.2f}x faster than {}", best.algorithm, time,
+                     static_cast<double>(second->simulated.time.count) /
+                         static_cast<double>(std::max<std::int64_t>(1, best.simulated.time.count)),
+                     second->algorithm);
+}
+
+}  // namespace
+
+Result<VerifiedSchedule> plan_algorithm(const Algorithm& algorithm, const PlanRequest& request) {
+  if (request.collective.ranks == 1) {
+    HOCKET_TRY_ASSIGN(Schedule single, plan_single_rank(request.collective));
+    return prove(std::move(single));
+  }
+  if (const std::string reason = algorithm.supports(request); !reason.empty()) {
+    return fail(Code::kUnsupported, "{} cannot plan this {}: {}", algorithm.name, name_of(request.collective.kind),
+                reason);
+  }
+  HOCKET_TRY_ASSIGN(Schedule schedule, algorithm.plan(request));
+  return prove(std::move(schedule));
+}
+
+Result<Planning> plan_collective(const Topology& topology, const BoundCollective& what,
+                                 const PlanningOptions& options) {
+  HOCKET_TRY(validate(what));
+  if (what.collective.ranks != topology.rank_count()) {
+    return fail(Code::kMismatch, "the collective has {} ranks, the topology {}", what.collective.ranks,
+                topology.rank_count());
+  }
+  const bool every = options.algorithm == "auto" || options.algorithm == "all";
+  std::vector<const Algorithm*> table;
+  if (every) {
+    table.assign(algorithms().begin(), algorithms().end());
+  } else {
+    HOCKET_TRY_ASSIGN(const Algorithm* const one, find_algorithm(options.algorithm));
+    table.push_back(one);
+  }
+  Planning planning;
+  planning.bound = lower_bound(topology, what);
+  PlanningOptions with_bound = options;
+  with_bound.simulate.bound = &planning.bound;
+  for (const Algorithm* algorithm : table) {
+    const std::string reason =
+        what.collective.ranks == 1 ? std::string() : algorithm->supports({topology, what.collective});
+    if (!reason.empty()) {
+      if (!every)
+        return fail(Code::kUnsupported, "{} cannot plan this {}: {}", algorithm->name, name_of(what.collective.kind),
+                    reason);
+      planning.skipped.push_back({std::string(algorithm->name), reason});
+      continue;
+    }
+    if (options.progress) options.progress(algorithm->name);
+    HOCKET_TRY_ASSIGN(Candidate candidate, evaluate(*algorithm, topology, what, with_bound));
+    planning.candidates.push_back(std::move(candidate));
+    if (planning.candidates.back().simulated.time < planning.candidates[planning.chosen].simulated.time) {
+      planning.chosen = planning.candidates.size() - 1;
+    }
+    if (what.collective.ranks == 1) break;
+  }
+  if (planning.candidates.empty()) {
+    return fail(Code::kUnsupported, "no algorithm supports {} on '{}'", name_of(what.collective.kind), topology.name());
+  }
+  planning.reason = explain_choice(planning);
+  return planning;
+}
+
+double algbw_Bps(const BoundCollective& what, Picos time) {
+  return time.count <= 0 ? 0 : static_cast<double>(what.bytes().count) / to_seconds(time).value;
+}
+
+double busbw_Bps(const BoundCollective& what, Picos time) {
+  return algbw_Bps(what, time) * bus_factor(what.collective);
+}
+
+}  // namespace hocket

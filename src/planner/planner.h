@@ -1,0 +1,57 @@
+// Planner: from a topology and a collective to proved, simulated, ranked candidates and a choice.
+// Every algorithm of the table (or the one named) that supports the request is planned, proved, bound, simulated with
+// several segment sizes and kept with its best one; what does not fit is listed with the reason.
+// Ownership: results own their plans. Threading: pure functions.
+// Refuses: unknown names, requests validate() refuses; never returns a plan that is not proved.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "algorithms/algorithm.h"
+#include "bounds/bounds.h"
+#include "simulator/simulator.h"
+#include "verify/plan.h"
+
+namespace hocket {
+
+struct PlanningOptions {
+  std::string algorithm = "auto";  // "auto" and "all": every algorithm; otherwise one name
+  Bytes segment{0};                // 0: the best of several
+  SimulateOptions simulate;
+  std::function<void(std::string_view)> progress;  // told what is being worked on
+};
+
+struct Candidate {
+  std::string algorithm;
+  Plan plan;
+  SimulationResult simulated;
+  double synthesis_s = 0;  // CPU seconds of planning alone
+  double proof_s = 0;
+};
+
+struct Skipped {
+  std::string algorithm;
+  std::string reason;
+};
+
+struct Planning {
+  Bound bound;
+  std::vector<Candidate> candidates;  // in the order of the table
+  std::vector<Skipped> skipped;
+  std::size_t chosen = 0;  // index into candidates
+  std::string reason;      // why that one, one sentence
+};
+
+[[nodiscard]] Result<Planning> plan_collective(const Topology& topology, const BoundCollective& what,
+                                               const PlanningOptions& options);
+
+/// Plans and proves one algorithm, without simulating it. One rank gives the plain copy.
+[[nodiscard]] Result<VerifiedSchedule> plan_algorithm(const Algorithm& algorithm, const PlanRequest& request);
+
+/// Time of a simulation in seconds, and the field's two bandwidths.
+[[nodiscard]] double algbw_Bps(const BoundCollective& what, Picos time);
+[[nodiscard]] double busbw_Bps(const BoundCollective& what, Picos time);
+
+}  // namespace hocket

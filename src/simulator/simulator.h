@@ -1,0 +1,61 @@
+// simulate(): how long a plan takes on a topology, and what each link carries. Network only: copies and reductions take
+// no time. Runs the schedule dependency-driven through the same Frontier as the engine, segment by segment.
+//   message  a segment holds each link of its route for size / bandwidth; its head moves on after the link's latency
+//   packet   segments are cut into packets of payload and head flit that queue at every link on their own
+// Ownership: the result owns all it holds. Threading: pure function.
+// Refuses: plans for other ranks or routes of another topology; a time below the lower bound is an internal error.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bounds/bounds.h"
+#include "topology/topology.h"
+#include "verify/plan.h"
+
+namespace hocket {
+
+enum class NetworkModel : std::uint8_t { kMessage, kPacket, kFluid };
+[[nodiscard]] std::string_view name_of(NetworkModel model);
+
+struct SimulateOptions {
+  NetworkModel model = NetworkModel::kMessage;
+  Bytes packet_payload{256};
+  Bytes head_flit{16};
+  bool timeline = false;
+  std::size_t timeline_max = 200000;  // bars kept; the result says when some were left out
+  const Bound* bound = nullptr;       // computed when not given
+};
+
+/// One segment (or packet) on one link.
+struct LinkInterval {
+  LinkId link = 0;
+  OpId op = 0;  // the send
+  Picos begin;
+  Picos end;
+};
+
+struct SimulationResult {
+  Picos time;
+  Bound bound;
+  NetworkModel model = NetworkModel::kMessage;
+  std::vector<std::int64_t> link_bytes;  // per link, head flits included
+  std::vector<Picos> link_busy;          // per link, time held
+  LinkId busiest_link = 0;               // longest held
+  std::size_t links_used = 0;
+  std::uint64_t events = 0;
+  std::uint64_t segments = 0;  // sent
+  std::vector<LinkInterval> timeline;
+  std::uint64_t timeline_dropped = 0;
+
+  /// Bound / time; 1 when nothing had to move.
+  [[nodiscard]] double fraction_of_bound() const {
+    return time.count > 0 ? bound.time.value / to_seconds(time).value : 1.0;
+  }
+};
+
+[[nodiscard]] Result<SimulationResult> simulate(const Plan& plan, const Topology& topology,
+                                                const SimulateOptions& options = {});
+
+}  // namespace hocket

@@ -1,0 +1,41 @@
+#include "simulator/timeline.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace hocket {
+namespace {
+
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string chrome_timeline(const SimulationResult& result, const Plan& plan, const Topology& topology) {
+  std::string text = fmt::format(
+      "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"model\":\"{}\",\"bars_left_out\":\"{}\"}},\"traceEvents\":[\n",
+      name_of(result.model), result.timeline_dropped);
+  text += R"({"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"links"}})";
+  const auto out = std::back_inserter(text);
+  for (LinkId link = 0; link < result.link_bytes.size(); ++link) {
+    if (result.link_bytes[link] == 0) continue;
+    fmt::format_to(out, ",\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{},\"name\":\"thread_name\",\"args\":{{\"name\":{}}}}}",
+                   link, quoted(topology.describe_link(link)));
+  }
+  for (const LinkInterval& bar : result.timeline) {
+    const Op& op = plan.schedule().op(bar.op);
+    fmt::format_to(out,
+                   ",\n{{\"ph\":\"X\",\"pid\":1,\"tid\":{},\"ts\":{:.6f},\"dur\":{:.6f},\"name\":\"{} -> "
+                   "{}\",\"args\":{{\"piece\":{},"
+                   "\"step\":{},\"channel\":{}}}}}",
+                   bar.link, static_cast<double>(bar.begin.count) * 1e-6,
+                   static_cast<double>((bar.end - bar.begin).count) * 1e-6, plan.schedule().rank_of(bar.op), op.peer,
+                   op.source_piece, op.step, op.channel);
+  }
+  return text + "\n]}\n";
+}
+
+}  // namespace hocket

@@ -1,0 +1,59 @@
+// Flags that several verbs share: the topology, and what to do on it.
+// Ownership: a verb keeps them in a shared_ptr that its action captures. Threading: one owner.
+// Refuses: unknown words and missing units, through the parsers of the library.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "schedule/collective.h"
+#include "simulator/simulator.h"
+#include "topology/topology.h"
+
+namespace hocket {
+
+struct TopologyFlags {
+  std::string topology;
+  std::vector<std::string> links;
+  std::string uplink;
+  std::vector<std::string> breaks;
+  std::vector<std::string> scales;
+  std::string group;
+  bool direct_only = false;
+
+  /// With `positional`, the topology is the verb's first argument instead of --topo.
+  void declare(CLI::App& app, bool positional, bool required);
+  [[nodiscard]] Result<Topology> load() const;
+};
+
+struct CollectiveFlags {
+  std::string size = "64MiB";
+  std::string type = "f32";
+  std::string op = "sum";
+  std::uint32_t root = 0;
+
+  void declare(CLI::App& app);
+  /// The amount for `kind` on `ranks` ranks: --size bytes, cut down to whole elements (and whole blocks).
+  [[nodiscard]] Result<BoundCollective> bind(CollectiveKind kind, std::uint32_t ranks) const;
+};
+
+struct SimulationFlags {
+  std::string model = "message";
+  std::string segment;
+
+  void declare(CLI::App& app);
+  [[nodiscard]] Result<SimulateOptions> options() const;
+  /// 0 when not given.
+  [[nodiscard]] Result<Bytes> segment_bytes() const;
+};
+
+/// A document of the given verb with the keys every document has.
+[[nodiscard]] nlohmann::ordered_json document(std::string_view verb);
+/// Prints a document to stdout.
+void print_json(const nlohmann::ordered_json& document);
+
+}  // namespace hocket

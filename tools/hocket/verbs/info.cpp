@@ -1,0 +1,115 @@
+// hocket info: version, algorithms, topology families and formats known to this build, straight from the tables.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "algorithms/algorithm.h"
+#include "base/version.h"
+#include "exchange/schedule_format.h"
+#include "exchange/topology_format.h"
+#include "flags.h"
+#include "report/table.h"
+#include "topology/family.h"
+#include "verb.h"
+
+namespace hocket {
+namespace {
+
+struct Flags {
+  std::string topic;
+  bool json = false;
+};
+
+nlohmann::ordered_json algorithms_json() {
+  auto list = nlohmann::ordered_json::array();
+  for (const Algorithm* a : algorithms()) {
+    list.push_back({{"name", a->name}, {"description", a->description}, {"source", a->source}});
+  }
+  return list;
+}
+
+nlohmann::ordered_json topologies_json() {
+  auto list = nlohmann::ordered_json::array();
+  for (const TopologyFamily* f : topology_families()) {
+    list.push_back(
+        {{"name", f->name}, {"grammar", f->grammar}, {"description", f->description}, {"example", f->example}});
+  }
+  return list;
+}
+
+nlohmann::ordered_json formats_json() {
+  auto list = nlohmann::ordered_json::array();
+  for (const TopologyFormat* f : topology_formats()) {
+    list.push_back({{"name", f->name}, {"holds", "topology"}, {"description", f->description}});
+  }
+  for (const ScheduleFormat* f : schedule_formats()) {
+    list.push_back({{"name", f->name}, {"holds", "schedule"}, {"description", f->description}});
+  }
+  return list;
+}
+
+void print_list(const nlohmann::ordered_json& list) {
+  std::vector<std::string> head;
+  for (const auto& [key, value] : list.front().items()) head.push_back(key);
+  Table table(head);
+  for (const auto& entry : list) {
+    std::vector<std::string> row;
+    for (const auto& [key, value] : entry.items()) row.push_back(value.get<std::string>());
+    table.add(row);
+  }
+  fmt::print("{}", table.text());
+}
+
+Result<int> show(const Flags& flags) {
+  nlohmann::ordered_json out = document("info");
+  const BuildStamp stamp = build_stamp();
+  if (flags.topic.empty()) {
+    out["version"] = std::string(stamp.version);
+    out["build"] = std::string(stamp.build_type);
+    out["compiler"] = std::string(stamp.compiler);
+    out["algorithms"] = algorithms().size();
+    out["topologies"] = topology_families().size();
+    if (flags.json) {
+      print_json(out);
+    } else {
+      fmt::print("hocket {} ({}, {}): {} algorithms, {} topology families\n", stamp.version, stamp.build_type,
+                 stamp.compiler, algorithms().size(), topology_families().size());
+    }
+    return 0;
+  }
+  nlohmann::ordered_json list;
+  if (flags.topic == "algorithms") {
+    list = algorithms_json();
+  } else if (flags.topic == "topologies") {
+    list = topologies_json();
+  } else if (flags.topic == "formats") {
+    list = formats_json();
+  } else {
+    return fail(Code::kInvalidArgument, "unknown topic '{}'; known: algorithms, topologies, formats", flags.topic);
+  }
+  if (flags.json) {
+    out[flags.topic] = list;
+    print_json(out);
+  } else {
+    print_list(list);
+  }
+  return 0;
+}
+
+VerbAction declare(CLI::App& app) {
+  auto flags = std::make_shared<Flags>();
+  app.add_option("topic", flags->topic, "algorithms, topologies or formats [version]");
+  app.add_flag("--json", flags->json, "a JSON document on stdout");
+  return [flags] { return show(*flags); };
+}
+
+}  // namespace
+
+extern const Verb verb_info{
+    .name = "info",
+    .summary = "version, algorithms, topology families, formats",
+    .example = "hocket info algorithms",
+    .declare = declare,
+};
+
+}  // namespace hocket

@@ -1,0 +1,148 @@
+// hocket plan: every algorithm that fits the topology, proved and simulated, beside the bound; the choice and why.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "exchange/schedule_format.h"
+#include "flags.h"
+#include "planner/planner.h"
+#include "report/table.h"
+#include "verb.h"
+
+namespace hocket {
+namespace {
+
+struct Flags {
+  std::string collective;
+  TopologyFlags topology;
+  CollectiveFlags amount;
+  SimulationFlags simulation;
+  std::string algorithm = "auto";
+  std::string output;
+  bool json = false;
+};
+
+struct Job {
+  Topology topology;
+  BoundCollective what;
+  Planning planning;
+};
+
+nlohmann::ordered_json candidate_json(const Job& job, const Candidate& c) {
+  const SimulationResult& s = c.simulated;
+  const double time = to_seconds(s.time).value;
+  return {{"algorithm", c.algorithm},
+          {"time_s", time},
+          {"algbw_Bps", algbw_Bps(job.what, s.time)},
+          {"busbw_Bps", busbw_Bps(job.what, s.time)},
+          {"fraction_of_bound", time > 0 ? job.planning.bound.time.value / time : 1.0},
+          {"bound_s", job.planning.bound.time.value},
+          {"busiest_link", s.links_used == 0 ? "" : job.topology.describe_link(s.busiest_link)},
+          {"links_used", s.links_used},
+          {"links", job.topology.links().size()},
+          {"steps", c.plan.schedule().steps()},
+          {"proved", true},
+          {"segment_bytes", c.plan.segment().count},
+          {"safe_depth", c.plan.verified().safe_depth()},
+          {"in_place", c.plan.verified().in_place()},
+          {"ops", c.plan.schedule().ops().size()},
+          {"synthesis_s", c.synthesis_s},
+          {"proof_s", c.proof_s},
+          {"fingerprint", c.plan.fingerprint().text()}};
+}
+
+void print_document(const Job& job) {
+  nlohmann::ordered_json out = document("plan");
+  out["collective"] = std::string(name_of(job.what.collective.kind));
+  out["topology"] = job.topology.name();
+  out["ranks"] = job.what.collective.ranks;
+  out["size_bytes"] = job.what.bytes().count;
+  out["bound"] = {{"time_s", job.planning.bound.time.value},
+                  {"rule", job.planning.bound.rule},
+                  {"limit", job.planning.bound.limit}};
+  out["candidates"] = nlohmann::ordered_json::array();
+  for (const Candidate& c : job.planning.candidates) out["candidates"].push_back(candidate_json(job, c));
+  out["skipped"] = nlohmann::ordered_json::array();
+  for (const Skipped& s : job.planning.skipped)
+    out["skipped"].push_back({{"algorithm", s.algorithm}, {"reason", s.reason}});
+  out["chosen"] = job.planning.candidates[job.planning.chosen].algorithm;
+  out["reason"] = job.planning.reason;
+  out["notes"] = job.topology.notes();
+  print_json(out);
+}
+
+std::string percent_of_bound(const Job& job, const Candidate& c) {
+  const double time = to_seconds(c.simulated.time).value;
+  return time > 0 ? fmt::format("{:.1f}", 100 * job.planning.bound.time.value / time) : std::string("-");
+}
+
+void print_table(const Job& job) {
+  fmt::print("{} of {} over {} ranks on {}\n", name_of(job.what.collective.kind), format_bytes(job.what.bytes()),
+             job.what.collective.ranks, job.topology.name());
+  for (const std::string& note : job.topology.notes()) fmt::print("note: {}\n", note);
+  fmt::print("lower bound {} ({}: {})\n\n", format_seconds(job.planning.bound.time), job.planning.bound.rule,
+             job.planning.bound.limit);
+  Table table(
+      {"algorithm", "time", "algbw GB/s", "busbw GB/s", "% of bound", "busiest link", "links", "steps", "proved"});
+  for (const Candidate& c : job.planning.candidates) {
+    table.add({c.algorithm, format_seconds(to_seconds(c.simulated.time)),
+               fmt::format("{:.2f}", algbw_Bps(job.what, c.simulated.time) / 1e9),
+               fmt::format("{:.2f}", busbw_Bps(job.what, c.simulated.time) / 1e9), percent_of_bound(job, c),
+               c.simulated.links_used == 0 ? "-" : job.topology.describe_link(c.simulated.busiest_link),
+               fmt::format("{}/{}", c.simulated.links_used, job.topology.links().size()),
+               fmt::format("{}", c.plan.schedule().steps()), "yes"});
+  }
+  fmt::print("{}", table.text());
+  for (const Skipped& s : job.planning.skipped) fmt::print("skipped {}: {}\n", s.algorithm, s.reason);
+  fmt::print("\nchosen: {}\n", job.planning.reason);
+}
+
+Result<int> run(const Flags& flags) {
+  HOCKET_TRY_ASSIGN(const CollectiveKind kind, parse_collective(flags.collective));
+  HOCKET_TRY_ASSIGN(Topology topology, flags.topology.load());
+  HOCKET_TRY_ASSIGN(const BoundCollective what, flags.amount.bind(kind, topology.rank_count()));
+  PlanningOptions options;
+  options.algorithm = flags.algorithm;
+  HOCKET_TRY_ASSIGN(options.segment, flags.simulation.segment_bytes());
+  HOCKET_TRY_ASSIGN(options.simulate, flags.simulation.options());
+  if (isatty(STDERR_FILENO) != 0) {
+    options.progress = [](std::string_view name) { fmt::print(stderr, "\r\x1b[Kplanning {} ...", name); };
+  }
+  Result<Planning> planning = plan_collective(topology, what, options);
+  if (options.progress) fmt::print(stderr, "\r\x1b[K");
+  if (!planning) return tl::unexpected<Error>(std::move(planning.error()));
+  const Job job{std::move(topology), what, std::move(*planning)};
+  if (!flags.output.empty())
+    HOCKET_TRY(save_schedule(job.planning.candidates[job.planning.chosen].plan.schedule(), flags.output));
+  if (flags.json) {
+    print_document(job);
+  } else {
+    print_table(job);
+  }
+  return 0;
+}
+
+VerbAction declare(CLI::App& app) {
+  auto flags = std::make_shared<Flags>();
+  app.add_option("collective", flags->collective, "all_reduce reduce_scatter all_gather broadcast reduce all_to_all")
+      ->required();
+  flags->topology.declare(app, false, true);
+  flags->amount.declare(app);
+  flags->simulation.declare(app);
+  app.add_option("--algo", flags->algorithm, "an algorithm, auto or all")->capture_default_str();
+  app.add_option("-o,--output", flags->output, "file for the chosen schedule (.hkt, .xml)");
+  app.add_flag("--json", flags->json, "a JSON document on stdout");
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace
+
+extern const Verb verb_plan{
+    .name = "plan",
+    .summary = "plan a collective on a topology: candidates, bound, choice",
+    .example = "hocket plan all_reduce --topo torus:4x4 --link 16GB/s,150ns --size 64MiB --algo all",
+    .declare = declare,
+};
+
+}  // namespace hocket

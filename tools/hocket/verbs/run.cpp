@@ -1,0 +1,166 @@
+// hocket run: proves a schedule file and executes it on ranks of this process with real buffers; every output is
+// compared with the serial definition of the collective. Inputs are small whole numbers, exact in every type.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <memory>
+
+#include "base/random.h"
+#include "engine/executor.h"
+#include "engine/reference.h"
+#include "exchange/schedule_format.h"
+#include "flags.h"
+#include "planner/planner.h"
+#include "verb.h"
+
+namespace hocket {
+namespace {
+
+struct Flags {
+  std::string file;
+  std::uint32_t ranks = 0;
+  CollectiveFlags amount;
+  SimulationFlags simulation;
+  std::string timeout = "30s";
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+/// Whole numbers of 0..3 as elements of the type: sums and products of few ranks stay exact.
+template <class T>
+void fill(RankBytes& bytes, Random& random) {
+  for (std::size_t at = 0; at + sizeof(T) <= bytes.size(); at += sizeof(T)) {
+    const T value = static_cast<T>(random.next() >> 62);
+    std::memcpy(bytes.data() + at, &value, sizeof(T));
+  }
+}
+
+/// 0, 1, 2, 3 in half and brain float: sign 0, exponents around the bias.
+void fill_halves(RankBytes& bytes, Random& random, DataType type) {
+  constexpr std::uint16_t half[4] = {0x0000, 0x3c00, 0x4000, 0x4200};
+  constexpr std::uint16_t brain[4] = {0x0000, 0x3f80, 0x4000, 0x4040};
+  for (std::size_t at = 0; at + 2 <= bytes.size(); at += 2) {
+    const std::uint16_t value = (type == DataType::kF16 ? half : brain)[random.next() >> 62];
+    std::memcpy(bytes.data() + at, &value, 2);
+  }
+}
+
+void fill_input(RankBytes& bytes, DataType type, Random& random) {
+  switch (type) {
+    case DataType::kI8:
+    case DataType::kU8:
+      return fill<std::uint8_t>(bytes, random);
+    case DataType::kF16:
+    case DataType::kBf16:
+      return fill_halves(bytes, random, type);
+    case DataType::kI32:
+    case DataType::kU32:
+      return fill<std::uint32_t>(bytes, random);
+    case DataType::kI64:
+    case DataType::kU64:
+      return fill<std::uint64_t>(bytes, random);
+    case DataType::kF32:
+      return fill<float>(bytes, random);
+    case DataType::kF64:
+      return fill<double>(bytes, random);
+  }
+}
+
+struct Run {
+  RunReport report;
+  std::uint64_t wrong_bytes = 0;
+};
+
+Result<Run> execute_and_check(const Plan& plan, const Flags& flags) {
+  const BoundCollective& what = plan.what();
+  const std::uint32_t n = what.collective.ranks;
+  std::vector<RankBytes> inputs(n);
+  std::vector<RankBytes> outputs(n);
+  std::vector<RankBuffers> buffers(n);
+  Random random(flags.seed);
+  for (std::uint32_t r = 0; r < n; ++r) {
+    inputs[r].resize(static_cast<std::size_t>(input_count(what, r) * size_of(what.type)));
+    outputs[r].resize(static_cast<std::size_t>(output_count(what, r) * size_of(what.type)));
+    fill_input(inputs[r], what.type, random);
+    buffers[r] = {inputs[r].data(), outputs[r].data()};
+  }
+  HOCKET_TRY_ASSIGN(const Seconds timeout, parse_seconds(flags.timeout));
+  ExecuteOptions options;
+  options.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(timeout.value * 1e9));
+  Run run;
+  HOCKET_TRY_ASSIGN(run.report, execute(plan, buffers, options));
+  HOCKET_TRY_ASSIGN(const std::vector<RankBytes> expected, reference_result(what, inputs));
+  for (std::uint32_t r = 0; r < n; ++r) {
+    for (std::size_t i = 0; i < expected[r].size(); ++i) run.wrong_bytes += expected[r][i] != outputs[r][i] ? 1 : 0;
+  }
+  return run;
+}
+
+void print_run(const Flags& flags, const Plan& plan, const Run& run) {
+  const Picos time{std::chrono::duration_cast<std::chrono::nanoseconds>(run.report.elapsed).count() * 1000};
+  const BoundCollective& what = plan.what();
+  if (!flags.json) {
+    fmt::print("{} of {} {} by '{}' on {} ranks in this process: {}, algbw {}, busbw {}; data {}\n",
+               name_of(what.collective.kind), format_bytes(what.bytes()), name_of(what.type),
+               plan.schedule().algorithm(), what.collective.ranks, format_seconds(to_seconds(time)),
+               format_bandwidth({algbw_Bps(what, time)}), format_bandwidth({busbw_Bps(what, time)}),
+               run.wrong_bytes == 0 ? "right" : fmt::format("WRONG in {} bytes", run.wrong_bytes));
+    return;
+  }
+  nlohmann::ordered_json out = document("run");
+  out["collective"] = std::string(name_of(what.collective.kind));
+  out["algorithm"] = plan.schedule().algorithm();
+  out["ranks"] = what.collective.ranks;
+  out["size_bytes"] = what.bytes().count;
+  out["transport"] = "inproc";
+  out["time_s"] = to_seconds(time).value;
+  out["algbw_Bps"] = algbw_Bps(what, time);
+  out["busbw_Bps"] = busbw_Bps(what, time);
+  out["wrong_bytes"] = run.wrong_bytes;
+  out["correct"] = run.wrong_bytes == 0;
+  out["bytes_moved"] = run.report.bytes_moved;
+  out["ops"] = run.report.ops;
+  print_json(out);
+}
+
+Result<int> run(const Flags& flags) {
+  HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(flags.file));
+  const Collective collective = schedule.collective();
+  if (flags.ranks != 0 && flags.ranks != collective.ranks) {
+    return fail(Code::kMismatch, "{}: --ranks {} but the schedule has {} ranks", flags.file, flags.ranks,
+                collective.ranks);
+  }
+  HOCKET_TRY_ASSIGN(VerifiedSchedule verified, prove(std::move(schedule)));
+  CollectiveFlags amount = flags.amount;
+  amount.root = collective.root;
+  HOCKET_TRY_ASSIGN(const BoundCollective what, amount.bind(collective.kind, collective.ranks));
+  HOCKET_TRY_ASSIGN(Bytes segment, flags.simulation.segment_bytes());
+  if (segment.count == 0) segment = Plan::kDefaultSegment;
+  HOCKET_TRY_ASSIGN(const Plan plan, Plan::bind(std::move(verified), what, segment));
+  HOCKET_TRY_ASSIGN(const Run result, execute_and_check(plan, flags));
+  print_run(flags, plan, result);
+  return result.wrong_bytes == 0 ? 0 : 1;
+}
+
+VerbAction declare(CLI::App& app) {
+  auto flags = std::make_shared<Flags>();
+  app.add_option("file", flags->file, "a schedule: .hkt or MSCCL XML")->required();
+  app.add_option("--ranks", flags->ranks, "ranks the schedule must have [as the file says]");
+  flags->amount.declare(app);
+  app.add_option("--segment", flags->simulation.segment, "bytes that move at once [128KiB]");
+  app.add_option("--timeout", flags->timeout, "give up after this long")->capture_default_str();
+  app.add_option("--seed", flags->seed, "seed of the input data")->capture_default_str();
+  app.add_flag("--json", flags->json, "a JSON document on stdout");
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace
+
+extern const Verb verb_run{
+    .name = "run",
+    .summary = "execute a schedule file on in-process ranks and check the data",
+    .example = "hocket run plan.hkt --ranks 16 --size 64MiB",
+    .declare = declare,
+};
+
+}  // namespace hocket

@@ -1,0 +1,120 @@
+// hocket sim: reads a schedule file, proves it and simulates it on a topology: time, bound, load of every link.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "exchange/schedule_format.h"
+#include "flags.h"
+#include "planner/planner.h"
+#include "report/table.h"
+#include "simulator/timeline.h"
+#include "verb.h"
+
+namespace hocket {
+namespace {
+
+struct Flags {
+  std::string file;
+  TopologyFlags topology;
+  CollectiveFlags amount;
+  SimulationFlags simulation;
+  std::string timeline;
+  bool json = false;
+};
+
+double utilisation(const SimulationResult& r, LinkId link) {
+  return r.time.count == 0 ? 0 : static_cast<double>(r.link_busy[link].count) / static_cast<double>(r.time.count);
+}
+
+void print_document(const Topology& t, const Plan& plan, const SimulationResult& r) {
+  nlohmann::ordered_json out = document("sim");
+  const double network_bytes =
+      static_cast<double>(std::accumulate(r.link_bytes.begin(), r.link_bytes.end(), std::int64_t{0}));
+  out["model"] = std::string(name_of(r.model));
+  out["rows"].push_back({{"endpoint", "ideal"},
+                         {"algorithm", plan.schedule().algorithm()},
+                         {"step_time_s", to_seconds(r.time).value},
+                         {"compute_s", 0.0},
+                         {"exposed_s", to_seconds(r.time).value},
+                         {"hidden_fraction", 0.0},
+                         {"compute_slowdown", 1.0},
+                         {"network_bytes", network_bytes},
+                         {"bound_s", r.bound.time.value},
+                         {"fraction_of_bound", r.fraction_of_bound()},
+                         {"events", r.events},
+                         {"segment_bytes", plan.segment().count}});
+  for (LinkId link = 0; link < r.link_bytes.size(); ++link) {
+    out["links"].push_back({{"link", link},
+                            {"name", t.describe_link(link)},
+                            {"bytes", r.link_bytes[link]},
+                            {"utilisation", utilisation(r, link)}});
+  }
+  print_json(out);
+}
+
+void print_text(const Topology& t, const Plan& plan, const SimulationResult& r) {
+  fmt::print("{} of {} by '{}' on {}, {} model, segments of {}\n", name_of(plan.what().collective.kind),
+             format_bytes(plan.what().bytes()), plan.schedule().algorithm(), t.name(), name_of(r.model),
+             format_bytes(plan.segment()));
+  fmt::print("time {}  algbw {}  busbw {}  {:.1f} % of the bound {} ({}: {})\n", format_seconds(to_seconds(r.time)),
+             format_bandwidth({algbw_Bps(plan.what(), r.time)}), format_bandwidth({busbw_Bps(plan.what(), r.time)}),
+             100 * r.fraction_of_bound(), format_seconds(r.bound.time), r.bound.rule, r.bound.limit);
+  std::vector<LinkId> order(r.link_bytes.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](LinkId a, LinkId b) { return r.link_busy[a].count > r.link_busy[b].count; });
+  fmt::print("{} of {} links used; busiest:\n", r.links_used, order.size());
+  Table table({"link", "bytes", "busy %"});
+  for (std::size_t i = 0; i < std::min<std::size_t>(order.size(), 8); ++i) {
+    table.add({t.describe_link(order[i]), fmt::format("{}", r.link_bytes[order[i]]),
+               fmt::format("{:.1f}", 100 * utilisation(r, order[i]))});
+  }
+  fmt::print("{}", table.text());
+}
+
+Result<int> run(const Flags& flags) {
+  HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(flags.file));
+  const Collective collective = schedule.collective();
+  HOCKET_TRY_ASSIGN(const Topology topology, flags.topology.load());
+  HOCKET_TRY_ASSIGN(VerifiedSchedule verified, prove(std::move(schedule)));
+  CollectiveFlags amount = flags.amount;
+  amount.root = collective.root;
+  HOCKET_TRY_ASSIGN(const BoundCollective what, amount.bind(collective.kind, collective.ranks));
+  HOCKET_TRY_ASSIGN(SimulateOptions options, flags.simulation.options());
+  HOCKET_TRY_ASSIGN(Bytes segment, flags.simulation.segment_bytes());
+  if (segment.count == 0) segment = Plan::kDefaultSegment;
+  HOCKET_TRY_ASSIGN(const Plan plan, Plan::bind(std::move(verified), what, segment));
+  options.timeline = !flags.timeline.empty();
+  HOCKET_TRY_ASSIGN(const SimulationResult result, simulate(plan, topology, options));
+  if (options.timeline) HOCKET_TRY(write_file(flags.timeline, chrome_timeline(result, plan, topology)));
+  if (flags.json) {
+    print_document(topology, plan, result);
+  } else {
+    print_text(topology, plan, result);
+  }
+  return 0;
+}
+
+VerbAction declare(CLI::App& app) {
+  auto flags = std::make_shared<Flags>();
+  app.add_option("file", flags->file, "a schedule: .hkt or MSCCL XML")->required();
+  flags->topology.declare(app, false, true);
+  flags->amount.declare(app);
+  flags->simulation.declare(app);
+  app.add_option("--timeline", flags->timeline, "write a Chrome JSON timeline (chrome://tracing, Perfetto)");
+  app.add_flag("--json", flags->json, "a JSON document on stdout");
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace
+
+extern const Verb verb_sim{
+    .name = "sim",
+    .summary = "simulate a schedule file on a topology",
+    .example = "hocket sim plan.hkt --topo torus:4x4 --size 64MiB",
+    .declare = declare,
+};
+
+}  // namespace hocket

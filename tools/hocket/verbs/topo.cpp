@@ -1,0 +1,112 @@
+// hocket topo: what a topology is (ranks, links, rates, notes), and conversion to another format.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "exchange/load_topology.h"
+#include "exchange/schedule_format.h"
+#include "flags.h"
+#include "verb.h"
+
+namespace hocket {
+namespace {
+
+struct Flags {
+  TopologyFlags topology;
+  std::string format;
+  std::string output;
+  bool json = false;
+};
+
+struct LinkClass {
+  double bandwidth;
+  double latency;
+  auto operator<=>(const LinkClass&) const = default;
+};
+
+std::map<LinkClass, std::size_t> link_classes(const Topology& t) {
+  std::map<LinkClass, std::size_t> classes;
+  for (const Link& l : t.links()) ++classes[{l.bandwidth.value, l.latency.value}];
+  return classes;
+}
+
+void print_text(const Topology& t) {
+  std::map<std::string_view, std::size_t> kinds;
+  for (const Vertex& v : t.vertices()) ++kinds[name_of(v.kind)];
+  std::string vertices;
+  for (const auto& [kind, count] : kinds) vertices += fmt::format("{}{} {}", vertices.empty() ? "" : ", ", count, kind);
+  fmt::print("topology     {}\n", t.name());
+  fmt::print("family       {}\n", t.family());
+  fmt::print("ranks        {}\n", t.rank_count());
+  fmt::print("vertices     {} ({})\n", t.vertices().size(), vertices);
+  fmt::print("links        {} directed, {}\n", t.links().size(),
+             t.symmetric() ? "equal both ways" : "not equal both ways");
+  for (const auto& [rate, count] : link_classes(t)) {
+    fmt::print("  {:>6} x    {}, {}\n", count, format_bandwidth({rate.bandwidth}), format_seconds({rate.latency}));
+  }
+  for (const std::string& note : t.notes()) fmt::print("note         {}\n", note);
+}
+
+nlohmann::ordered_json to_json(const Topology& t) {
+  nlohmann::ordered_json out = document("topo");
+  out["name"] = t.name();
+  out["family"] = t.family();
+  out["ranks"] = t.rank_count();
+  out["symmetric"] = t.symmetric();
+  out["extents"] = t.extents();
+  out["fingerprint"] = t.fingerprint().text();
+  for (const Vertex& v : t.vertices()) {
+    out["vertices"].push_back({{"name", v.name}, {"kind", name_of(v.kind)}, {"coordinates", v.coordinates}});
+  }
+  for (const Link& l : t.links()) {
+    out["links"].push_back({{"from", t.vertices()[l.from].name},
+                            {"to", t.vertices()[l.to].name},
+                            {"bandwidth_Bps", l.bandwidth.value},
+                            {"latency_s", l.latency.value}});
+  }
+  out["notes"] = t.notes();
+  return out;
+}
+
+Result<int> show(const Flags& flags) {
+  HOCKET_TRY_ASSIGN(const Topology topology, flags.topology.load());
+  if (!flags.format.empty() || !flags.output.empty()) {
+    HOCKET_TRY_ASSIGN(const TopologyFormat* const format,
+                      find_topology_format(flags.format.empty() ? "link-csv" : flags.format));
+    HOCKET_TRY_ASSIGN(const std::string text, format->write(topology));
+    if (flags.output.empty()) {
+      fmt::print("{}", text);
+    } else {
+      HOCKET_TRY(write_file(flags.output, text));
+    }
+    return 0;
+  }
+  if (flags.json) {
+    print_json(to_json(topology));
+  } else {
+    print_text(topology);
+  }
+  return 0;
+}
+
+VerbAction declare(CLI::App& app) {
+  auto flags = std::make_shared<Flags>();
+  flags->topology.declare(app, true, true);
+  app.add_option("--format", flags->format, "write it in this format: link-csv, nccl-xml");
+  app.add_option("-o,--output", flags->output, "file to write to [stdout]");
+  app.add_flag("--json", flags->json, "a JSON document on stdout");
+  return [flags] { return show(*flags); };
+}
+
+}  // namespace
+
+extern const Verb verb_topo{
+    .name = "topo",
+    .summary = "show a topology, or convert it to another format",
+    .example = "hocket topo torus:4x4 --link 16GB/s,150ns",
+    .declare = declare,
+};
+
+}  // namespace hocket

@@ -1,0 +1,78 @@
+// hocket verify: reads a schedule file (our own or a foreign one), proves it, or says what is wrong and where.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "exchange/schedule_format.h"
+#include "flags.h"
+#include "verb.h"
+#include "verify/verify.h"
+
+namespace hocket {
+namespace {
+
+struct Flags {
+  std::string file;
+  bool json = false;
+};
+
+nlohmann::ordered_json to_json(const Schedule& s, const Verification& v) {
+  nlohmann::ordered_json out = document("verify");
+  out["proved"] = v.proved();
+  out["algorithm"] = s.algorithm();
+  out["collective"] = std::string(name_of(s.collective().kind));
+  out["ranks"] = s.rank_count();
+  out["ops"] = s.ops().size();
+  out["pieces"] = s.division().pieces();
+  if (v.proved()) {
+    out["safe_depth"] = v.verified->safe_depth();
+    out["in_place"] = v.verified->in_place();
+  }
+  out["findings"] = nlohmann::ordered_json::array();
+  for (const Finding& f : v.findings)
+    out["findings"].push_back({{"kind", std::string(name_of(f.kind))}, {"text", f.text}});
+  return out;
+}
+
+Result<int> check(const Flags& flags) {
+  HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(flags.file));
+  const auto shared = std::make_shared<const Schedule>(std::move(schedule));
+  const Verification result = verify(shared);
+  if (flags.json) {
+    print_json(to_json(*shared, result));
+    return result.proved() ? 0 : 1;
+  }
+  const std::string what =
+      fmt::format("{}: {} of {} ranks, '{}', {} ops, {} pieces", flags.file, name_of(shared->collective().kind),
+                  shared->rank_count(), shared->algorithm(), shared->ops().size(), shared->division().pieces());
+  if (result.proved()) {
+    fmt::print("proved  {}\n", what);
+    fmt::print("        every output is right, no race, no deadlock; {}; {}\n",
+               result.verified->safe_depth() == 0
+                   ? "needs no queue (rendezvous is enough)"
+                   : fmt::format("needs a FIFO of {} per connection", result.verified->safe_depth()),
+               result.verified->in_place() ? "works in place" : "not in place");
+    return 0;
+  }
+  fmt::print("wrong   {}\n", what);
+  for (const Finding& f : result.findings) fmt::print("{:<10} {}\n", name_of(f.kind), f.text);
+  return 1;
+}
+
+VerbAction declare(CLI::App& app) {
+  auto flags = std::make_shared<Flags>();
+  app.add_option("file", flags->file, "a schedule: .hkt or MSCCL XML")->required();
+  app.add_flag("--json", flags->json, "a JSON document on stdout");
+  return [flags] { return check(*flags); };
+}
+
+}  // namespace
+
+extern const Verb verb_verify{
+    .name = "verify",
+    .summary = "prove a schedule file, or say what is wrong with it",
+    .example = "hocket verify plan.hkt",
+    .declare = declare,
+};
+
+}  // namespace hocket
