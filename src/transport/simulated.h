@@ -1,7 +1,7 @@
-// SimulatedWorld: N ranks on a virtual clock, single-threaded, everything drawn from one seed. For tests of real engines.
+// SimulatedWorld: N ranks on a virtual clock, single-threaded, everything drawn from one seed: tests of real engines.
 // Messages are copied into frames. A frame that is lost or damaged is sent again (go back to the first unconfirmed one)
-// a bounded number of times; a duplicate is dropped by its sequence number; a rank that stays silent, a reset connection,
-// a foreign fingerprint and the deadline are errors, and the first error of a rank is told to every other rank.
+// a bounded number of times; a duplicate is dropped by its sequence number; a rank that stays silent, a reset
+// connection, a foreign fingerprint and the deadline are errors, and a rank's first error is told to every other rank.
 // The same options and faults give the same event hash. Ownership: the world owns clock, frames and endpoints.
 // Threading: one owner. Refuses: waiting for ever; every rank is decided by the virtual deadline.
 #pragma once
@@ -39,8 +39,8 @@ struct SimulatedOptions {
   bool ignore_checks = false;
 };
 
-/// kDeath: `rank` falls silent. kReset: the connection with `peer` breaks, both notice. kCut: frames from `rank` to `peer`
-/// vanish, nobody notices. kStall: the engine of `rank` gets no turn for `duration`.
+/// kDeath: `rank` falls silent. kReset: the connection with `peer` breaks, both notice. kCut: frames from `rank` to
+/// `peer` vanish, nobody notices. kStall: the engine of `rank` gets no turn for `duration`.
 enum class FaultKind : std::uint8_t { kDeath, kReset, kCut, kStall };
 struct Fault {
   FaultKind kind = FaultKind::kDeath;
