@@ -23,14 +23,16 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace
 
-void* operator new(std::size_t bytes) { return allocate(bytes, alignof(std::max_align_t)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
+// Not inlined: g++ would see a free() of what it takes for the library's operator new.
+#define HOCKET_REPLACEMENT __attribute__((noinline))
+HOCKET_REPLACEMENT void* operator new(std::size_t bytes) { return allocate(bytes, alignof(std::max_align_t)); }
+HOCKET_REPLACEMENT void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+HOCKET_REPLACEMENT void operator delete(void* memory) noexcept { std::free(memory); }
+HOCKET_REPLACEMENT void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+HOCKET_REPLACEMENT void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+HOCKET_REPLACEMENT void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace hocket {
 namespace {
