@@ -78,14 +78,15 @@ void Engine::run_send(const ProgramOp& op, std::uint32_t segments) {
   const std::int64_t bytes = op.end.cut.begin(first + segments) - begin;
   frontier_.start(op.end.op, segments);
   counters_.bytes_sent += bytes;
-  if (op.kind == OpKind::kSend && op.staged) {
+  const bool empty = op.kind == OpKind::kSignal || op.end.cut.bytes() == 0;
+  const std::byte* from = empty ? nullptr : source(op.source);
+  if (op.staged && !empty) {
     std::byte* copy = stage_ + op.stage_offset;
-    copy_(copy + begin, source(op.source) + begin, static_cast<std::size_t>(bytes), Stores::kCached);
+    copy_(copy + begin, from + begin, static_cast<std::size_t>(bytes), Stores::kCached);
     counters_.bytes_copied += bytes;
-    transport_->offer(op.end, {first, segments}, copy);
-  } else {
-    transport_->offer(op.end, {first, segments}, op.kind == OpKind::kSend ? source(op.source) : nullptr);
+    from = copy;
   }
+  transport_->offer(op.end, {first, segments}, from);
   if (op.staged) finish(op.end.op, segments);
 }
 

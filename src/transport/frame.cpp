@@ -1,0 +1,75 @@
+#include "transport/frame.h"
+
+#include <cstring>
+
+namespace hocket {
+namespace {
+
+static_assert(sizeof(std::uint64_t) == 8);
+constexpr std::size_t kChecksumAt = 40;
+
+template <class T>
+void put(std::byte* to, T value) {
+  for (std::size_t i = 0; i < sizeof(T); ++i) to[i] = static_cast<std::byte>(value >> (8 * i));
+}
+
+template <class T>
+T get(const std::byte* from) {
+  T value = 0;
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    value = static_cast<T>(value | static_cast<T>(std::to_integer<std::uint64_t>(from[i]) << (8 * i)));
+  }
+  return value;
+}
+
+/// Over everything but the checksum itself. Each step is a bijection of the state, so no single flipped bit is missed.
+std::uint64_t checksum(std::span<const std::byte> wire) {
+  std::uint64_t sum = wire.size();
+  const auto add = [&sum](std::uint64_t word) {
+    sum = (sum ^ word) * 0x9e3779b97f4a7c15ULL;
+    sum ^= sum >> 32;
+  };
+  for (std::size_t i = 0; i < wire.size(); i += 8) {
+    if (i == kChecksumAt) continue;
+    std::uint64_t word = 0;
+    const std::size_t here = wire.size() - i < 8 ? wire.size() - i : 8;
+    std::memcpy(&word, wire.data() + i, here);
+    add(word);
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::vector<std::byte> encode(FrameHeader header, std::span<const std::byte> bytes) {
+  std::vector<std::byte> wire(kFrameHeaderBytes + bytes.size());
+  put(&wire[0], static_cast<std::uint32_t>(header.kind));
+  put(&wire[4], header.op);
+  put(&wire[8], header.sequence);
+  put(&wire[16], header.segment);
+  put(&wire[20], static_cast<std::uint32_t>(bytes.size()));
+  put(&wire[24], header.fingerprint.high);
+  put(&wire[32], header.fingerprint.low);
+  if (!bytes.empty()) std::memcpy(&wire[kFrameHeaderBytes], bytes.data(), bytes.size());
+  put(&wire[kChecksumAt], checksum(wire));
+  return wire;
+}
+
+std::optional<Frame> decode(std::span<const std::byte> wire) {
+  if (wire.size() < kFrameHeaderBytes || wire.size() > kFrameHeaderBytes + kFrameLengthMax) return std::nullopt;
+  if (get<std::uint64_t>(&wire[kChecksumAt]) != checksum(wire)) return std::nullopt;
+  Frame frame;
+  const auto kind = get<std::uint32_t>(&wire[0]);
+  if (kind >= kFrameKinds) return std::nullopt;
+  frame.header.kind = static_cast<FrameKind>(kind);
+  frame.header.op = get<std::uint32_t>(&wire[4]);
+  frame.header.sequence = get<std::uint64_t>(&wire[8]);
+  frame.header.segment = get<std::uint32_t>(&wire[16]);
+  frame.header.length = get<std::uint32_t>(&wire[20]);
+  frame.header.fingerprint = {get<std::uint64_t>(&wire[24]), get<std::uint64_t>(&wire[32])};
+  frame.bytes = wire.subspan(kFrameHeaderBytes);
+  if (frame.header.length != frame.bytes.size()) return std::nullopt;
+  return frame;
+}
+
+}  // namespace hocket

@@ -1,0 +1,75 @@
+// Counts allocations of the whole program while a run is between start and completion: there must be none.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "engine/executor.h"
+#include "support/small_schedules.h"
+
+namespace {
+
+std::atomic<bool> counting{false};
+std::atomic<std::uint64_t> allocations{0};
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+// Not inlined: g++ would see a free() of what it takes for the library's operator new.
+#define HOCKET_REPLACEMENT __attribute__((noinline))
+HOCKET_REPLACEMENT void* operator new(std::size_t bytes) { return allocate(bytes, alignof(std::max_align_t)); }
+HOCKET_REPLACEMENT void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+HOCKET_REPLACEMENT void operator delete(void* memory) noexcept { std::free(memory); }
+HOCKET_REPLACEMENT void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+HOCKET_REPLACEMENT void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+HOCKET_REPLACEMENT void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace hocket {
+namespace {
+
+std::uint64_t allocations_of_runs(Result<Schedule> schedule, std::uint32_t threads) {
+  const VerifiedSchedule verified = prove(std::move(schedule.value())).value();
+  const BoundCollective what{verified.schedule().collective(), 4096, DataType::kF32, ReduceOp::kAvg};
+  const Plan plan = Plan::bind(verified, what, {256}).value();
+  const std::uint32_t ranks = what.collective.ranks;
+  std::vector<std::vector<float>> memory(2 * ranks, std::vector<float>(4096, 1.0F));
+  std::vector<RankBuffers> buffers;
+  for (std::uint32_t r = 0; r < ranks; ++r) buffers.push_back({memory[2 * r].data(), memory[2 * r + 1].data()});
+  const auto executor = Executor::create(plan, {.threads = threads, .spins_max = 50}).value();
+  EXPECT_TRUE(executor->run(buffers).has_value());
+  allocations = 0;
+  counting = true;
+  bool good = true;
+  for (int i = 0; i < 20; ++i) good = executor->run(buffers).has_value() && good;
+  counting = false;
+  EXPECT_TRUE(good);
+  return allocations;
+}
+
+TEST(EngineAllocation, TheHookCounts) {
+  allocations = 0;
+  counting = true;
+  // The function, not the expression, which a compiler may leave out.
+  ::operator delete(::operator new(64));
+  counting = false;
+  EXPECT_EQ(allocations, 1U);
+}
+
+TEST(EngineAllocation, NothingIsAllocatedBetweenStartAndCompletion) {
+  EXPECT_EQ(allocations_of_runs(test::ring_all_reduce(4, 2), 2), 0U);
+  EXPECT_EQ(allocations_of_runs(test::ring_all_reduce(2, 1), 0), 0U);
+  EXPECT_EQ(allocations_of_runs(test::doubling_all_reduce(8), 2), 0U);  // sends leave from staged copies
+}
+
+}  // namespace
+}  // namespace hocket
