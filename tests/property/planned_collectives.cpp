@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "engine/executor.h"
+#include "engine/reference.h"
 #include "planner/planner.h"
 #include "support/small_executor.h"
 #include "topology/spec.h"
@@ -38,6 +40,38 @@ std::string random_spec(Random& random) {
   }
 }
 
+/// Executes on the real engine: whole numbers of any type against the definition, random floats against the schedule's
+/// own order; bit for bit.
+void execute_and_compare(const VerifiedSchedule& verified, Random& random) {
+  const Collective& collective = verified.schedule().collective();
+  BoundCollective what{collective, static_cast<std::int64_t>(random.below(700)),
+                       static_cast<DataType>(random.below(kDataTypes)),
+                       static_cast<ReduceOp>(random.below(kReduceOps))};
+  if (is_blocked(collective.kind)) what.count *= collective.ranks;
+  if (what.op == ReduceOp::kAvg && !verified.can_average()) what.op = ReduceOp::kSum;
+  const Result<Plan> plan = Plan::bind(verified, what, {static_cast<std::int64_t>(8 + random.below(512))});
+  ASSERT_TRUE(plan) << plan.error().text;
+  std::vector<RankBytes> inputs(collective.ranks);
+  std::vector<RankBytes> outputs(collective.ranks);
+  std::vector<RankBuffers> buffers(collective.ranks);
+  for (std::uint32_t r = 0; r < collective.ranks; ++r) {
+    inputs[r].resize(static_cast<std::size_t>(input_count(what, r) * size_of(what.type)));
+    outputs[r].resize(static_cast<std::size_t>(output_count(what, r) * size_of(what.type)));
+    for (std::byte& b : inputs[r]) b = static_cast<std::byte>(random.next());
+    buffers[r] = {inputs[r].data(), outputs[r].data()};
+  }
+  const Result<RunReport> report = execute(*plan, buffers);
+  ASSERT_TRUE(report) << report.error().text;
+  const auto ordered = interpret(*plan, inputs);
+  ASSERT_TRUE(ordered) << ordered.error().text;
+  ASSERT_EQ(*ordered, outputs) << name_of(what.type) << " " << name_of(what.op) << " count " << what.count;
+  const bool floats = what.type >= DataType::kF16;
+  if (floats && reduces(collective.kind)) return;
+  const auto defined = reference_result(what, inputs);
+  ASSERT_TRUE(defined) << defined.error().text;
+  ASSERT_EQ(*defined, outputs) << name_of(what.type) << " " << name_of(what.op) << " count " << what.count;
+}
+
 void check(const Topology& topology, const Algorithm& algorithm, const Collective& collective, Random& random) {
   SCOPED_TRACE(
       fmt::format("hocket plan {} --topo {} --algo {}", name_of(collective.kind), topology.name(), algorithm.name));
@@ -47,6 +81,7 @@ void check(const Topology& topology, const Algorithm& algorithm, const Collectiv
   SmallExecutor executor(verified->schedule(), random.next());
   ASSERT_TRUE(executor.run());
   ASSERT_TRUE(executor.right());
+  execute_and_compare(*verified, random);
   BoundCollective what{collective, static_cast<std::int64_t>(random.below(random.chance(0.2) ? 3 : 200000)),
                        DataType::kF32, ReduceOp::kSum};
   if (is_blocked(collective.kind)) what.count *= collective.ranks;
