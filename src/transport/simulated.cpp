@@ -8,11 +8,7 @@
 namespace hocket {
 
 SimulatedWorld::SimulatedWorld(std::uint32_t ranks, const SimulatedOptions& options)
-    : options_(options),
-      random_(options.seed),
-      ranks_(ranks),
-      links_(std::size_t{ranks} * ranks),
-      endpoints_(ranks) {}
+    : options_(options), random_(options.seed), ranks_(ranks), links_(std::size_t{ranks} * ranks), endpoints_(ranks) {}
 
 SimulatedWorld::~SimulatedWorld() = default;
 
@@ -66,8 +62,8 @@ void SimulatedWorld::put_on_link(std::uint32_t from, std::uint32_t to, std::vect
     if (hidden) wire = encode(frame->header, std::span<const std::byte>(wire).subspan(kFrameHeaderBytes));
   }
   Link& l = link(from, to);
-  const Picos arrival{std::max((now_ + Picos{draw(options_.delay_min, options_.delay_max)}).count,
-                               l.last_arrival.count + 1)};
+  const Picos arrival{
+      std::max((now_ + Picos{draw(options_.delay_min, options_.delay_max)}).count, l.last_arrival.count + 1)};
   l.last_arrival = arrival;
   schedule(arrival - now_, {.kind = EventKind::kFrame, .rank = to, .peer = from, .wire = std::move(wire)});
 }
@@ -122,10 +118,10 @@ void SimulatedWorld::handle(Event& event, SimulatedDriver& driver) {
     case EventKind::kDeadline:
       if (r.decided) return;
       ++counts_.timeouts;
-      endpoint.fail({Code::kTimeout, fmt::format("rank {}: not done after {}, limit {}: {}", event.rank,
-                                                 format_seconds(to_seconds(now_)),
-                                                 format_seconds(to_seconds(options_.deadline)),
-                                                 driver.waits_for(event.rank))});
+      endpoint.fail(
+          {Code::kTimeout,
+           fmt::format("rank {}: not done after {}, limit {}: {}", event.rank, format_seconds(to_seconds(now_)),
+                       format_seconds(to_seconds(options_.deadline)), driver.waits_for(event.rank))});
       r.stalled_until = now_;
       return take_turn(event.rank, driver);
     case EventKind::kFault:

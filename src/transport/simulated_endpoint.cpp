@@ -103,9 +103,8 @@ void SimulatedEndpoint::retry(std::uint32_t to) {
 
 /// Receipts are not numbered and not repeated: the next frame or retry brings another.
 void SimulatedEndpoint::confirm(std::uint32_t to) {
-  const FrameHeader header{.kind = FrameKind::kReceipt,
-                           .sequence = connections_[to].next_in,
-                           .fingerprint = program_.fingerprint};
+  const FrameHeader header{
+      .kind = FrameKind::kReceipt, .sequence = connections_[to].next_in, .fingerprint = program_.fingerprint};
   world_->transmit(rank_, to, encode(header, {}));
 }
 
@@ -198,9 +197,8 @@ void SimulatedEndpoint::accept_consumed(std::uint32_t from, const Frame& frame) 
 
 void SimulatedEndpoint::accept_abort(const Frame& frame) {
   ++world_->counts_.aborts_received;
-  const Code code = frame.header.op <= static_cast<std::uint32_t>(Code::kInternal)
-                        ? static_cast<Code>(frame.header.op)
-                        : Code::kPeerFailed;
+  const Code code = frame.header.op <= static_cast<std::uint32_t>(Code::kInternal) ? static_cast<Code>(frame.header.op)
+                                                                                   : Code::kPeerFailed;
   const auto* text = reinterpret_cast<const char*>(frame.bytes.data());
   end_with({code, fmt::format("rank {} was told: {}", rank_, std::string_view(text, frame.bytes.size()))});
 }

@@ -16,7 +16,7 @@ using test::simulate;
 using test::SimulatedCase;
 using test::SimulatedOutcome;
 
-constexpr std::uint64_t kSeeds = 600;  // per scenario
+constexpr std::uint64_t kSeeds = 1000;  // per scenario
 
 /// HOCKET_SEED runs that one only.
 std::optional<std::uint64_t> chosen_seed() {
