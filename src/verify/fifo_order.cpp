@@ -10,22 +10,25 @@ class FifoRun {
  public:
   FifoRun(const Schedule& schedule, const Connections& connections) : schedule_(schedule), connections_(connections) {}
 
-  std::vector<OpId> run(std::uint32_t depth) {
+  /// Number of ops that can run; `order` (if any) gets them in an order that can.
+  std::size_t run(std::uint32_t depth, std::vector<OpId>* order) {
     depth_ = depth;
+    std::size_t entered = 0;
     const auto count = static_cast<OpId>(schedule_.ops().size());
     Frontier<std::uint8_t> frontier(schedule_, 0, count);
-    std::vector<OpId> work;
-    work.reserve(count);
+    std::vector<OpId> work;  // a stack: stays far smaller than the schedule
     std::vector<bool> ran(count, false);
     const auto enter = [&](OpId id) {
       if (ran[id] || frontier.released(id) == 0 || !connection_allows(frontier, ran, id)) return;
       if (schedule_.op(id).receives() && !ran[schedule_.match(id)]) return;
       ran[id] = true;
+      ++entered;
       work.push_back(id);
+      if (order != nullptr) order->push_back(id);
     };
-    for (OpId id = 0; id < count; ++id) enter(id);
-    for (std::size_t next = 0; next < work.size(); ++next) {
-      const OpId id = work[next];
+    const auto run_one = [&] {
+      const OpId id = work.back();
+      work.pop_back();
       if (schedule_.op(id).receives()) frontier.arrive(id);
       frontier.start(id);
       frontier.finish(id, 1, [&](OpId touched) {
@@ -33,8 +36,12 @@ class FifoRun {
         if (depth_ == 0 && schedule_.op(touched).receives()) enter(schedule_.match(touched));
       });
       wake(id, enter);
+    };
+    for (OpId id = 0; id < count; ++id) {
+      enter(id);
+      while (!work.empty()) run_one();
     }
-    return work;
+    return entered;
   }
 
  private:
@@ -70,7 +77,13 @@ class FifoRun {
 }  // namespace
 
 std::vector<OpId> fifo_order(const Schedule& schedule, const Connections& connections, std::uint32_t depth) {
-  return FifoRun(schedule, connections).run(depth);
+  std::vector<OpId> order;
+  FifoRun(schedule, connections).run(depth, &order);
+  return order;
+}
+
+bool fifo_safe(const Schedule& schedule, const Connections& connections, std::uint32_t depth) {
+  return FifoRun(schedule, connections).run(depth, nullptr) == schedule.ops().size();
 }
 
 }  // namespace hocket

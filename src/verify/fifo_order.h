@@ -16,4 +16,7 @@ inline constexpr std::uint32_t kUnboundedDepth = 0x7fffffff;
 [[nodiscard]] std::vector<OpId> fifo_order(const Schedule& schedule, const Connections& connections,
                                            std::uint32_t depth);
 
+/// Whether all ops can run; less memory than the order itself.
+[[nodiscard]] bool fifo_safe(const Schedule& schedule, const Connections& connections, std::uint32_t depth);
+
 }  // namespace hocket

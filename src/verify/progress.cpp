@@ -60,9 +60,7 @@ void Verifier::report_stuck(const std::vector<bool>& done) {
 
 std::uint32_t Verifier::smallest_depth() {
   const Connections connections(*schedule_);
-  const auto safe = [&](std::uint32_t depth) {
-    return fifo_order(*schedule_, connections, depth).size() == schedule_->ops().size();
-  };
+  const auto safe = [&](std::uint32_t depth) { return fifo_safe(*schedule_, connections, depth); };
   if (safe(0)) return 0;
   std::uint32_t unsafe = 0;
   std::uint32_t depth = 1;
