@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace hocket {
@@ -14,7 +15,7 @@ namespace hocket {
 
 [[nodiscard]] inline std::uint16_t bf16_from_f32(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
-  if (value != value) return 0x7fc0;
+  if (std::isnan(value)) return 0x7fc0;
   return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
@@ -28,7 +29,7 @@ namespace hocket {
 }
 
 [[nodiscard]] inline std::uint16_t f16_from_f32(float value) {
-  if (value != value) return 0x7e00;
+  if (std::isnan(value)) return 0x7e00;
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (bits >> 16) & 0x8000;
   const std::uint32_t magnitude = bits & 0x7fffffff;

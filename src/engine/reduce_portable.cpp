@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -31,7 +32,7 @@ struct Bf16 {
 
 template <class V>
 V quiet(V v) {
-  return v == v ? v : std::numeric_limits<V>::quiet_NaN();
+  return std::isnan(v) ? std::numeric_limits<V>::quiet_NaN() : v;
 }
 
 template <class V>
@@ -41,7 +42,7 @@ template <ReduceOp kOp, class V>
 V apply_float(V a, V b) {
   if constexpr (kOp == ReduceOp::kSum) return quiet(a + b);
   if constexpr (kOp == ReduceOp::kProd) return quiet(a * b);
-  if (a != a || b != b) return std::numeric_limits<V>::quiet_NaN();
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<V>::quiet_NaN();
   const auto x = std::bit_cast<Bits<V>>(a);
   const auto y = std::bit_cast<Bits<V>>(b);
   // Equal values differ in the sign of zero at most.
@@ -52,8 +53,9 @@ V apply_float(V a, V b) {
 template <ReduceOp kOp, class V>
 V apply_integer(V a, V b) {
   // 64 bits: small types would be promoted to int, whose product may overflow.
-  const auto x = static_cast<std::uint64_t>(a);
-  const auto y = static_cast<std::uint64_t>(b);
+  using Unsigned = std::make_unsigned_t<V>;
+  const std::uint64_t x = static_cast<Unsigned>(a);
+  const std::uint64_t y = static_cast<Unsigned>(b);
   if constexpr (kOp == ReduceOp::kSum) return static_cast<V>(x + y);
   if constexpr (kOp == ReduceOp::kProd) return static_cast<V>(x * y);
   if constexpr (kOp == ReduceOp::kMin) return b < a ? b : a;

@@ -66,7 +66,7 @@ using U32s = VectorOf<std::uint32_t>;
 using U16s = VectorOf<std::uint16_t, HOCKET_WIDE_BYTES / 2>;
 
 /// g++ 12 warns that the unmasked conversions read an undefined register, so the masked ones are used.
-[[maybe_unused]] constexpr unsigned short kAllLanes = 0xffff;
+[[maybe_unused]] inline constexpr unsigned short kAllLanes = 0xffff;
 
 struct F16 {
   using Stored = U16s;
@@ -113,7 +113,7 @@ HOCKET_WIDE_INLINE typename Type::Value broadcast(typename Type::Scalar s) {
 template <class Type>
 HOCKET_WIDE_INLINE typename Type::Value quiet(typename Type::Value v) {
   const auto nan = broadcast<Type>(static_cast<typename Type::Scalar>(__builtin_nanf("")));
-  return v == v ? v : nan;
+  return v == v ? v : nan;  // NOLINT(misc-redundant-expression): false for a NaN
 }
 
 template <class Type, ReduceOp kOp>
@@ -130,7 +130,7 @@ HOCKET_WIDE_INLINE typename Type::Value apply_float(typename Type::Value a, type
     const Value same = reinterpret_cast<Value>(kOp == ReduceOp::kMin ? x | y : x & y);
     const Bits first = kOp == ReduceOp::kMin ? a < b : b < a;
     const Value chosen = a == b ? same : (first ? a : b);
-    const Bits ordered = (a == a) & (b == b);
+    const Bits ordered = (a <= b) | (b < a);  // false when either is a NaN
     return ordered ? chosen : broadcast<Type>(static_cast<typename Type::Scalar>(__builtin_nanf("")));
   }
 }
@@ -217,7 +217,7 @@ HOCKET_WIDE void scale_float(void* to, std::size_t count, std::uint32_t divisor)
   }
 }
 
-HOCKET_WIDE void copy(void* to, const void* from, std::size_t bytes, Stores stores) {
+HOCKET_WIDE inline void copy(void* to, const void* from, std::size_t bytes, Stores stores) {
   using Stored = VectorOf<std::uint8_t>;
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);

@@ -127,7 +127,10 @@ std::shared_ptr<const Plan> bind(const VerifiedSchedule& verified, const BoundCo
   return std::make_shared<const Plan>(Plan::bind(verified, what, {segment}).value());
 }
 
-Picos moment(Random& random) { return {static_cast<std::int64_t>(random.below(150'000'000))}; }
+/// Most runs are short: half of the faults come early.
+Picos moment(Random& random) {
+  return {static_cast<std::int64_t>(random.below(random.chance(0.5) ? 20'000'000 : 150'000'000))};
+}
 
 Fault draw_fault(FaultKind kind, std::uint32_t ranks, Random& random) {
   Fault fault{kind, moment(random), static_cast<std::uint32_t>(random.below(ranks)), 0, {}};
