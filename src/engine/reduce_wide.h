@@ -240,7 +240,7 @@ std::array<CombineKernel, 4> combine_row() {
 }
 
 /// Integer division has no vector instruction: the portable kernels serve.
-[[maybe_unused]] KernelTable wide_table() {
+[[maybe_unused]] inline KernelTable wide_table() {
   KernelTable table = *portable_kernels();
   table.combine = {combine_row<Plain<std::int8_t>>(),
                    combine_row<Plain<std::uint8_t>>(),
