@@ -29,6 +29,15 @@ HOCKET_REPLACEMENT void* operator new(std::size_t bytes) { return allocate(bytes
 HOCKET_REPLACEMENT void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
 }
+// The library's stable_sort takes its buffer here and gives it back through the plain operator delete.
+HOCKET_REPLACEMENT void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return allocate(bytes, alignof(std::max_align_t));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+HOCKET_REPLACEMENT void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 HOCKET_REPLACEMENT void operator delete(void* memory) noexcept { std::free(memory); }
 HOCKET_REPLACEMENT void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 HOCKET_REPLACEMENT void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
