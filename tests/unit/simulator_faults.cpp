@@ -1,0 +1,110 @@
+// What the simulator must refuse or survive: times beyond its clock, routes that lead elsewhere, options without sense.
+#include <gtest/gtest.h>
+
+#include "schedule/builder.h"
+#include "simulator/simulator.h"
+#include "topology/spec.h"
+
+namespace hocket {
+namespace {
+
+Topology chain(std::uint32_t switches, double bandwidth, double latency) {
+  TopologyBuilder builder("chain");
+  VertexId last = builder.add_vertex("a", VertexKind::kNpu);
+  for (std::uint32_t s = 0; s <= switches; ++s) {
+    const bool end = s == switches;
+    const VertexId next =
+        builder.add_vertex(end ? "b" : fmt::format("s{}", s), end ? VertexKind::kNpu : VertexKind::kSwitch);
+    builder.add_cable(last, next, {bandwidth}, {latency});
+    last = next;
+  }
+  return *std::move(builder).build();
+}
+
+Topology line(std::uint32_t n, double bandwidth, double latency) {
+  TopologyOptions options;
+  options.links = {{{bandwidth}, {latency}}};
+  return *topology_from_spec(fmt::format("line:{}", n), options);
+}
+
+/// Rank 0 sends everything to everyone itself; `routes` states a path (index into them) per receiver, if not empty.
+Plan star(const Topology& topology, std::int64_t count, const std::vector<std::vector<LinkId>>& routes = {},
+          const std::vector<std::uint32_t>& route_of = {}) {
+  const Collective collective{CollectiveKind::kBroadcast, topology.rank_count(), 0};
+  ScheduleBuilder builder(collective, {}, "star");
+  for (const auto& route : routes) builder.add_route(route);
+  if (!routes.empty()) builder.set_topology(topology.fingerprint());
+  builder.copy(0, {Buffer::kInput, 0}, {Buffer::kOutput, 0});
+  for (std::uint32_t r = 1; r < collective.ranks; ++r) {
+    builder.send(0, r, {Buffer::kInput, 0}, {.route = route_of.empty() ? kNoRoute : route_of[r - 1]});
+    builder.recv(r, 0, {Buffer::kOutput, 0});
+  }
+  return *Plan::bind(*prove(*std::move(builder).finish()), {collective, count, DataType::kF32, ReduceOp::kSum},
+                     {std::int64_t{1} << 62});
+}
+
+constexpr NetworkModel kModels[] = {NetworkModel::kMessage, NetworkModel::kPacket, NetworkModel::kFluid};
+
+TEST(SimulatorFaults, TimesBeyondTheClockAreRefused) {
+  for (const NetworkModel model : kModels) {
+    // 4 TiB at 1 B/s: 51 days a transfer, three of them; then latencies of 11 days, eight of them.
+    const SimulateOptions options{.model = model, .packet_payload = Bytes{std::int64_t{1} << 40}};
+    const Topology slow = line(4, 1, 0);
+    const auto transfer = simulate(star(slow, std::int64_t{1} << 40), slow, options);
+    ASSERT_FALSE(transfer);
+    EXPECT_EQ(transfer.error().code, Code::kUnsupported) << transfer.error().text;
+    const Topology far = chain(7, 1e9, 1e6);
+    const auto latency = simulate(star(far, 1), far, options);
+    ASSERT_FALSE(latency);
+    EXPECT_EQ(latency.error().code, Code::kUnsupported) << latency.error().text;
+  }
+}
+
+TEST(SimulatorFaults, LatenciesThatAreNoWholePicosecondsStayAboveTheBound) {
+  for (const NetworkModel model : kModels) {
+    for (const double latency : {0.3e-12, 1.4e-12, 1.5e-12, 150.4e-12}) {
+      const Topology topology = chain(200, 1e15, latency);
+      const auto result = simulate(star(topology, 1), topology, {.model = model});
+      ASSERT_TRUE(result) << result.error().text;
+      EXPECT_GE(to_seconds(result->time).value, 201 * latency);
+    }
+  }
+}
+
+TEST(SimulatorFaults, EverySendOfAStatedRouteIsChecked) {
+  const Topology topology = line(3, 1e9, 1e-6);
+  LinkId first = 0;
+  while (topology.link(first).from != 0) ++first;
+  // One route, 0 -> 1, also stated for the message to rank 2.
+  const auto result = simulate(star(topology, 64, {{first}}, {0, 0}), topology);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::kMismatch);
+}
+
+TEST(SimulatorFaults, RoutesOfAnotherTopologyAreRefused) {
+  const Topology topology = line(2, 1e9, 1e-6);
+  const Topology other = line(2, 2e9, 1e-6);
+  LinkId first = 0;
+  while (topology.link(first).from != 0) ++first;
+  const Plan plan = star(topology, 64, {{first}}, {0});
+  EXPECT_TRUE(simulate(plan, topology));
+  const auto result = simulate(plan, other);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::kMismatch);
+}
+
+TEST(SimulatorFaults, EndlessRoutesAreRefused) {
+  const Topology topology = line(2, 1e9, 1e-6);
+  const LinkId there = topology.outgoing(0).front();
+  const LinkId back = topology.outgoing(1).front();
+  std::vector<LinkId> route{there};
+  for (int i = 0; i < 40000; ++i) route.insert(route.end(), {back, there});
+  for (const NetworkModel model : kModels) {
+    const auto result = simulate(star(topology, 64, {route}, {0}), topology, {.model = model});
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, Code::kUnsupported);
+  }
+}
+
+}  // namespace
+}  // namespace hocket
