@@ -16,6 +16,9 @@ struct Flow {
   double rate = 0;  // bytes per second
   std::int64_t bytes = 0;
   Picos begin;
+
+  /// What repeated addition may get wrong: far less than kRounding of the bound check.
+  [[nodiscard]] double noise() const { return static_cast<double>(bytes) * 1e-12; }
 };
 
 struct FluidEvent {
@@ -128,7 +131,8 @@ class FluidSimulation final : public ScheduleRun {
     constexpr double kFar = static_cast<double>(kClockEnd.count) / 2 * 3;
     std::int64_t next = queue_.empty() ? std::numeric_limits<std::int64_t>::max() : queue_.front_time().count;
     for (const Flow& flow : flows_) {
-      const double picos = flow.left <= 0 ? 0 : std::ceil(flow.left / flow.rate * 1e12);
+      const double left = flow.left - flow.noise();
+      const double picos = left <= 0 ? 0 : std::ceil(left / flow.rate * 1e12);
       const auto wait = static_cast<std::int64_t>(std::min(picos, kFar));
       next = std::min(next, wait > kClockEnd.count - now_.count ? kClockEnd.count + 1 : now_.count + wait);
     }
@@ -143,8 +147,7 @@ class FluidSimulation final : public ScheduleRun {
 
   void end_flows() {
     ended_.clear();
-    // What a flow can move within half a picosecond is rounding.
-    const auto done = [](const Flow& flow) { return flow.rate > 0 && flow.left <= flow.rate * 0.5e-12; };
+    const auto done = [](const Flow& flow) { return flow.rate > 0 && flow.left <= 2 * flow.noise(); };
     for (const Flow& flow : flows_) {
       if (done(flow)) ended_.push_back(flow);
     }

@@ -3,6 +3,7 @@
 
 #include "schedule/builder.h"
 #include "simulator/simulator.h"
+#include "topology/route.h"
 #include "topology/spec.h"
 
 namespace hocket {
@@ -103,6 +104,26 @@ TEST(SimulatorFaults, EndlessRoutesAreRefused) {
     const auto result = simulate(star(topology, 64, {route}, {0}), topology, {.model = model});
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, Code::kUnsupported);
+  }
+}
+
+TEST(SimulatorFaults, ParallelLinksAreChosenAsTheRouterDoes) {
+  TopologyBuilder builder("triple");
+  builder.add_vertex("a", VertexKind::kNpu);
+  builder.add_vertex("b", VertexKind::kNpu);
+  for (int i = 0; i < 3; ++i) builder.add_cable(0, 1, {1e9}, {1e-6});
+  const Topology topology = *std::move(builder).build();
+  for (const std::uint16_t channel : {0, 2, 16, 17, 65535}) {
+    ScheduleBuilder ops({CollectiveKind::kBroadcast, 2, 0}, {}, "one");
+    ops.copy(0, {Buffer::kInput, 0}, {Buffer::kOutput, 0});
+    ops.send(0, 1, {Buffer::kInput, 0}, {.channel = channel});
+    ops.recv(1, 0, {Buffer::kOutput, 0}, {.channel = channel});
+    const Plan plan = *Plan::bind(*prove(*std::move(ops).finish()),
+                                  {{CollectiveKind::kBroadcast, 2, 0}, 64, DataType::kF32, ReduceOp::kSum}, {256});
+    const auto result = simulate(plan, topology);
+    ASSERT_TRUE(result) << result.error().text;
+    Router router(topology);
+    EXPECT_EQ(result->link_bytes[router.route(0, 1, channel)->front()], 256) << channel;
   }
 }
 
