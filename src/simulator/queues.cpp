@@ -1,10 +1,12 @@
 // The message and packet models. A parcel is a segment (message) or a packet on its way; per link it meets it makes one
 // event, at the time its head arrives there. Then the link is taken from max(head arrival, link free) until the tail
-// has left: at least size / bandwidth, and not before the tail has come from the link before. A sender's packets come
-// to their first link one by one, each when the one before has left it; packets that pass through take turns with them.
+// has left: at least size / bandwidth, and not before the tail has come from the link before. Messages take a link in
+// the order in which they come. Packets take it in turns, one from each input that has some waiting; a sender is one
+// input, whose packets come one by one, each when the one before has left.
 #include <algorithm>
 
 #include "base/event_queue.h"
+#include "simulator/round_robin.h"
 #include "simulator/schedule_run.h"
 
 namespace hocket {
@@ -14,9 +16,9 @@ constexpr std::uint8_t kFirstOfSegment = 1;
 constexpr std::uint8_t kLastOfSegment = 2;
 
 struct Parcel {
-  enum class What : std::uint8_t { kHead, kSent, kArrived, kWorked };
+  enum class What : std::uint8_t { kHead, kSent, kArrived, kWorked, kFree };
 
-  OpId op = kNoOp;
+  OpId op = kNoOp;  // kFree: the link
   std::uint16_t hop = 0;
   std::uint8_t flags = 0;
   What what = What::kHead;
@@ -84,7 +86,9 @@ class QueueSimulation final : public ScheduleRun {
       : ScheduleRun(plan, topology, options, std::move(routes)),
         free_(topology.links().size()),
         packets_(options.model == NetworkModel::kPacket),
-        ports_(packets_ ? topology.links().size() : 0) {}
+        ports_(packets_ ? topology.links().size() : 0),
+        held_(packets_ ? topology.links().size() : 0, false),
+        waiting_(packets_ ? topology.links().size() : 0) {}
 
   Result<SimulationResult> run() {
     HOCKET_TRY(check_steps());
@@ -136,23 +140,37 @@ class QueueSimulation final : public ScheduleRun {
   void handle(const Parcel& parcel) {
     switch (parcel.what) {
       case Parcel::What::kHead:
-        return enter_link(parcel);
+        return packets_ ? meet_link(parcel) : enter_link(parcel);
       case Parcel::What::kSent:
         return sent(parcel.op);
       case Parcel::What::kArrived:
         return arrived(parcel.op);
       case Parcel::What::kWorked:
         return worked(parcel.op);
+      case Parcel::What::kFree:
+        return free_link(parcel.op);
     }
   }
 
-  /// A packet has its link until `end`; the next one comes then.
-  void follow(LinkId link, Picos end) {
-    if (ports_.empty(link)) {
-      ports_.port(link).active = false;
-    } else {
-      inject(link, end);
-    }
+  /// A packet has its link until `end`. The next one of a sender is there in time for its turn.
+  void hold(LinkId link, Picos end, bool from_sender) {
+    held_[link] = true;
+    if (from_sender && ports_.empty(link)) ports_.port(link).active = false;
+    if (from_sender && !ports_.empty(link)) inject(link, end);
+    queue_.push(end, {.op = link, .what = Parcel::What::kFree});
+  }
+
+  /// Packets wait their turn where messages wait in line.
+  void meet_link(const Parcel& parcel) {
+    const std::span<const LinkId> route = routes_.of(parcel.op);
+    const LinkId link = route[parcel.hop];
+    if (held_[link] == 0) return enter_link(parcel);
+    waiting_.push(link, parcel.hop == 0 ? RoundRobin<Parcel>::kLocal : route[parcel.hop - 1U], parcel);
+  }
+
+  void free_link(LinkId link) {
+    held_[link] = false;
+    if (!waiting_.empty(link)) enter_link(waiting_.pop(link));
   }
 
   void enter_link(Parcel parcel) {
@@ -168,7 +186,7 @@ class QueueSimulation final : public ScheduleRun {
     free_[link] = end;
     use_link({link, parcel.op, begin, end}, parcel.bytes, end - begin);
     if (parcel.hop == 0 && last) queue_.push(end, {.op = parcel.op, .what = Parcel::What::kSent});
-    if (parcel.hop == 0 && packets_) follow(link, end);
+    if (packets_) hold(link, end, parcel.hop == 0);
     if (parcel.hop + 1U < route.size()) {
       ++parcel.hop;
       parcel.tail = tail;
@@ -181,7 +199,9 @@ class QueueSimulation final : public ScheduleRun {
   EventQueue<Parcel> queue_;
   std::vector<Picos> free_;  // per link
   bool packets_;
-  PortQueues ports_;  // packets only
+  PortQueues ports_;        // packets only, like the rest
+  std::vector<char> held_;  // per link
+  RoundRobin<Parcel> waiting_;
 };
 
 }  // namespace

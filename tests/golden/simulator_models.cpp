@@ -239,6 +239,35 @@ TEST(PacketModel, ThroughTrafficTakesTurns) {
   EXPECT_EQ(picos(plan, line, packets), (510 * 256 + 128) * kNs);
 }
 
+TEST(PacketModel, InputsTakeTurnsHoweverMuchTheyHave) {
+  // All-gather on a line of three: rank 1's two messages for rank 2 and rank 0's one, passing through, start together.
+  // Their packets alternate, so half of rank 0's have passed after as many slots as its message has packets.
+  constexpr std::int64_t kPackets = 64;  // of a block
+  ScheduleBuilder builder({CollectiveKind::kAllGather, 3, 0}, {3, 2, {}, false}, "all to all others");
+  for (std::uint32_t r = 0; r < 3; ++r) {
+    const PieceRange block{Buffer::kInput, 2 * r, 2};
+    builder.copy(r, block, {Buffer::kOutput, 2 * r, 2});
+    for (const std::uint32_t peer : {(r + 2) % 3, (r + 1) % 3}) {
+      const std::uint32_t parts = r == 1 ? 2 : 1;
+      for (std::uint32_t i = 0; i < parts; ++i) {
+        builder.send(r, peer, {Buffer::kInput, 2 * r + i, 2 / parts});
+        builder.recv(peer, r, {Buffer::kOutput, 2 * r + i, 2 / parts});
+      }
+    }
+  }
+  const Plan plan = bind(std::move(builder), 3 * kPackets * 256);
+  const Topology line = make("line:3", 1e9, 100e-9);
+  const SimulationResult result = run(plan, line, {.model = kPacket, .head_flit = Bytes{0}, .timeline = true});
+  std::vector<std::int64_t> passing;
+  for (const LinkInterval& bar : result.timeline) {
+    if (line.link(bar.link).from == 1 && line.link(bar.link).to == 2 && plan.schedule().rank_of(bar.op) == 0) {
+      passing.push_back(bar.begin.count);
+    }
+  }
+  ASSERT_EQ(passing.size(), kPackets);
+  EXPECT_NEAR(static_cast<double>(passing[kPackets / 2]), kPackets * 256.0 * kNs, 2 * 256.0 * kNs);
+}
+
 TEST(FluidModel, ThreeFlowsOverAParkingLot) {
   // 0 -> 3 (L = 600 KB) over three links, 0 -> 2 and 0 -> 1 (200 KB each) beside it: the first link has three flows.
   // Thirds of 1 GB/s until both short ones end at 600 us; then 400 KB alone: 400 us. Latency 3 us.
@@ -287,6 +316,26 @@ TEST(FluidModel, SpareCapacityGoesToWhoCanUseIt) {
       EXPECT_EQ(bar.end.count, 100 * kUs);
     }
   }
+}
+
+TEST(FluidModel, FlowsThatEndNearlyTogetherAreKeptApart) {
+  // 10,000,004 B to rank 1 and 10,000,000 B to rank 2 at 1 GB/s each; the last 4 B go on from 1 to 2 afterwards.
+  TopologyBuilder network("fork");
+  const VertexId fork = network.add_vertex("fork", VertexKind::kSwitch);
+  for (const double rate : {10e9, 1e9, 1e9}) {
+    network.add_cable(network.add_vertex(fmt::format("{}", network.vertex_count()), VertexKind::kNpu), fork, {rate},
+                      {0});
+  }
+  ScheduleBuilder builder({CollectiveKind::kBroadcast, 3, 0}, {1, 2, {2500000, 1}, false}, "fork");
+  builder.copy(0, {Buffer::kInput, 0, 2}, {Buffer::kOutput, 0, 2});
+  builder.send(0, 1, {Buffer::kInput, 0, 2});
+  builder.recv(1, 0, {Buffer::kOutput, 0, 2});
+  builder.send(0, 2, {Buffer::kInput, 0});
+  builder.recv(2, 0, {Buffer::kOutput, 0});
+  builder.send(1, 2, {Buffer::kOutput, 1});
+  builder.recv(2, 1, {Buffer::kOutput, 1});
+  const Plan plan = bind(std::move(builder), 10000004);
+  EXPECT_EQ(picos(plan, *std::move(network).build(), {.model = kFluid}), 10000008 * kNs);
 }
 
 TEST(FluidModel, OverheadDelaysAFlow) {

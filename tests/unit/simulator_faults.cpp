@@ -112,6 +112,7 @@ TEST(SimulatorFaults, ParallelLinksAreChosenAsTheRouterDoes) {
   builder.add_vertex("a", VertexKind::kNpu);
   builder.add_vertex("b", VertexKind::kNpu);
   for (int i = 0; i < 3; ++i) builder.add_cable(0, 1, {1e9}, {1e-6});
+  builder.add_cable(1, builder.add_vertex("a single one", VertexKind::kSwitch), {1e9}, {1e-6});
   const Topology topology = *std::move(builder).build();
   for (const std::uint16_t channel : {0, 2, 16, 17, 65535}) {
     ScheduleBuilder ops({CollectiveKind::kBroadcast, 2, 0}, {}, "one");
