@@ -318,6 +318,26 @@ TEST(FluidModel, SpareCapacityGoesToWhoCanUseIt) {
   }
 }
 
+TEST(FluidModel, NearlyEqualLinksKeepTheirOwnRates) {
+  // Links of 1 and 1.0005 GB/s behind a fast one: 600,300 B take 600.3 us and 600 us.
+  TopologyBuilder network("fork");
+  const VertexId fork = network.add_vertex("fork", VertexKind::kSwitch);
+  for (const double rate : {10e9, 1e9, 1.0005e9}) {
+    network.add_cable(network.add_vertex(fmt::format("{}", network.vertex_count()), VertexKind::kNpu), fork, {rate},
+                      {0});
+  }
+  const Topology topology = *std::move(network).build();
+  ScheduleBuilder star({CollectiveKind::kBroadcast, 3, 0}, {}, "star");
+  star.copy(0, {Buffer::kInput, 0}, {Buffer::kOutput, 0});
+  for (const std::uint32_t r : {1U, 2U}) {
+    star.send(0, r, {Buffer::kInput, 0});
+    star.recv(r, 0, {Buffer::kOutput, 0});
+  }
+  const SimulationResult result = run(bind(std::move(star), 600300), topology, {.model = kFluid, .timeline = true});
+  EXPECT_EQ(result.time.count, 600300 * kNs);
+  EXPECT_EQ(result.timeline.front().end.count, 600 * kUs);
+}
+
 TEST(FluidModel, FlowsThatEndNearlyTogetherAreKeptApart) {
   // 10,000,004 B to rank 1 and 10,000,000 B to rank 2 at 1 GB/s each; the last 4 B go on from 1 to 2 afterwards.
   TopologyBuilder network("fork");

@@ -82,6 +82,52 @@ TEST(SimulatorFaults, EverySendOfAStatedRouteIsChecked) {
   EXPECT_EQ(result.error().code, Code::kMismatch);
 }
 
+TEST(SimulatorFaults, AStatedRouteIsCheckedAgainstEverySender) {
+  // The route 0 -> 1 is right for rank 0's message and stated again by rank 2's.
+  const Topology ring = *topology_from_spec("ring:3", {});
+  LinkId link = 0;
+  while (ring.link(link).from != 0 || ring.link(link).to != 1) ++link;
+  ScheduleBuilder builder({CollectiveKind::kBroadcast, 3, 0}, {1, 2, {}, false}, "twice");
+  builder.set_topology(ring.fingerprint());
+  const std::uint32_t route = builder.add_route(std::vector<LinkId>{link});
+  builder.copy(0, {Buffer::kInput, 0, 2}, {Buffer::kOutput, 0, 2});
+  builder.send(0, 2, {Buffer::kInput, 0, 2});
+  builder.recv(2, 0, {Buffer::kOutput, 0, 2});
+  builder.send(0, 1, {Buffer::kInput, 0}, {.route = route});
+  builder.recv(1, 0, {Buffer::kOutput, 0});
+  builder.send(2, 1, {Buffer::kOutput, 1}, {.route = route});
+  builder.recv(1, 2, {Buffer::kOutput, 1});
+  const Plan plan = *Plan::bind(*prove(*std::move(builder).finish()),
+                                {{CollectiveKind::kBroadcast, 3, 0}, 64, DataType::kF32, ReduceOp::kSum}, {256});
+  const auto result = simulate(plan, ring);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::kMismatch);
+}
+
+TEST(SimulatorFaults, EmptyRoutesAreRefused) {
+  const Topology topology = line(2, 1e9, 1e-6);
+  const auto result = simulate(star(topology, 64, {{}}, {0}), topology);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::kMismatch);
+}
+
+TEST(SimulatorFaults, ATimeBelowTheBoundIsAnInternalErrorThatNamesBoth) {
+  // No schedule gets there, so the bound is made up: a thousandth above the time of 65.536 us + 1 us.
+  const Topology topology = line(2, 1e9, 1e-6);
+  Bound bound;
+  bound.time = Seconds{66.536e-6 * 1.001};
+  bound.rule = "made up";
+  const auto result = simulate(star(topology, 16384), topology, {.bound = &bound});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::kInternal);
+  EXPECT_NE(result.error().text.find("6.6536e-05 s lies below the lower bound"), std::string::npos);
+  EXPECT_NE(result.error().text.find("6.66"), std::string::npos) << result.error().text;
+  bound.time = Seconds{66.536e-6};
+  const auto equal = simulate(star(topology, 16384), topology, {.bound = &bound});
+  ASSERT_TRUE(equal) << equal.error().text;
+  EXPECT_DOUBLE_EQ(equal->fraction_of_bound(), 1.0);
+}
+
 TEST(SimulatorFaults, RoutesOfAnotherTopologyAreRefused) {
   const Topology topology = line(2, 1e9, 1e-6);
   const Topology other = line(2, 2e9, 1e-6);
