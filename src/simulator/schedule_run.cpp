@@ -125,8 +125,9 @@ Result<void> ScheduleRun::check_steps() const {
                                         static_cast<double>(options_.head_flit.count)
                                   : bytes;
     if (parcel / routes_.slowest(id).value < to_seconds(kStepMax).value) continue;
-    return fail(Code::kUnsupported, "{} needs {:.3g} s on its slowest link; the simulated clock ends at {:.3g} s",
-                schedule_.describe(id), parcel / routes_.slowest(id).value, to_seconds(kClockEnd).value);
+    return fail(Code::kUnsupported,
+                "{} holds its slowest link for {:.3g} s at a time; the simulator goes up to {:.3g} s",
+                schedule_.describe(id), parcel / routes_.slowest(id).value, to_seconds(kStepMax).value);
   }
   return {};
 }

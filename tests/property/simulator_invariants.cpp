@@ -128,7 +128,7 @@ void check_round(std::uint64_t seed) {
 }
 
 TEST(SimulatorInvariants, HoldOnRandomNetworksAndSchedules) {
-  const char* scale = std::getenv("HOCKET_TEST_SCALE");
+  const char* scale = std::getenv("HOCKET_TEST_SCALE");  // NOLINT(concurrency-mt-unsafe): one thread
   const std::uint64_t rounds = 3000 * static_cast<std::uint64_t>(scale != nullptr ? std::max(1, std::atoi(scale)) : 1);
   for (std::uint64_t seed = 1; seed <= rounds && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
