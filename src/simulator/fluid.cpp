@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "base/event_queue.h"
-#include "simulator/routes.h"
 #include "simulator/schedule_run.h"
 
 namespace hocket {
@@ -17,24 +16,37 @@ struct Flow {
   double rate = 0;  // bytes per second
   std::int64_t bytes = 0;
   Picos begin;
+
+  /// What repeated addition may get wrong: far less than kRounding of the bound check.
+  [[nodiscard]] double noise() const { return static_cast<double>(bytes) * 1e-12; }
+};
+
+struct FluidEvent {
+  enum class What : std::uint8_t { kStart, kArrived, kWorked };
+
+  OpId op = kNoOp;
+  What what = What::kArrived;
 };
 
 class FluidSimulation final : public ScheduleRun {
  public:
   FluidSimulation(const Plan& plan, const Topology& topology, const SimulateOptions& options, FlatRoutes routes)
-      : ScheduleRun(plan, topology, options),
-        routes_(std::move(routes)),
+      : ScheduleRun(plan, topology, options, std::move(routes)),
         waiting_(schedule_.ops().size(), 0),
         next_segment_(schedule_.ops().size(), 0),
         capacity_(topology.links().size()),
-        flows_on_(topology.links().size(), 0) {}
+        flows_on_(topology.links().size(), 0),
+        tight_(topology.links().size(), false) {}
 
   Result<SimulationResult> run() {
+    HOCKET_TRY(check_steps());
     begin();
-    while (!flows_.empty() || !arrivals_.empty()) {
-      share_links();
-      advance(next_time());
-      while (!arrivals_.empty() && arrivals_.front_time() == now_) arrived(arrivals_.pop().payload, now_);
+    while ((!flows_.empty() || !queue_.empty()) && !stopped()) {
+      if (changed_) share_links();
+      const Picos next = next_time();
+      if (!on_clock(next)) break;
+      advance(next);
+      while (!queue_.empty() && queue_.front_time() == now_) handle(queue_.pop().payload);
       end_flows();
       drain();
       ++events_;
@@ -43,14 +55,33 @@ class FluidSimulation final : public ScheduleRun {
   }
 
  private:
+  void work(OpId id, Picos end) override { queue_.push(end, {id, FluidEvent::What::kWorked}); }
+
   void launch(OpId id, std::uint32_t, std::uint32_t count) override {
     waiting_[id] += count;
-    if (waiting_[id] == count) start_flow(id);
+    if (waiting_[id] == count) begin_segment(id);
+  }
+
+  void begin_segment(OpId id) {
+    if (overhead_.count == 0) return start_flow(id);
+    if (on_clock(now_ + overhead_)) queue_.push(now_ + overhead_, {id, FluidEvent::What::kStart});
   }
 
   void start_flow(OpId id) {
     const std::int64_t bytes = segment_bytes(id, next_segment_[id]++);
     flows_.push_back({id, static_cast<double>(bytes), 0, bytes, now_});
+    changed_ = true;
+  }
+
+  void handle(const FluidEvent& event) {
+    switch (event.what) {
+      case FluidEvent::What::kStart:
+        return start_flow(event.op);
+      case FluidEvent::What::kArrived:
+        return arrived(event.op);
+      case FluidEvent::What::kWorked:
+        return worked(event.op);
+    }
   }
 
   /// Progressive filling over the links that flows use.
@@ -65,26 +96,26 @@ class FluidSimulation final : public ScheduleRun {
         }
       }
     }
-    std::size_t open = flows_.size();
-    while (open > 0) {
-      LinkId tightest = used_.front();
+    for (std::size_t open = flows_.size(); open > 0;) {
       double share = std::numeric_limits<double>::infinity();
       for (const LinkId link : used_) {
-        if (flows_on_[link] > 0 && capacity_[link] / flows_on_[link] < share) {
-          share = capacity_[link] / flows_on_[link];
-          tightest = link;
-        }
+        if (flows_on_[link] > 0) share = std::min(share, capacity_[link] / flows_on_[link]);
       }
-      open -= fix_flows(tightest, share);
+      open -= fix_flows(share);
     }
     for (const LinkId link : used_) flows_on_[link] = 0;
+    changed_ = false;
   }
 
-  std::size_t fix_flows(LinkId tightest, double share) {
+  /// Every link that `share` fills (rounding aside) fixes the rates of the flows that cross it.
+  std::size_t fix_flows(double share) {
+    constexpr double kSame = 1 + 1e-12;
+    for (const LinkId link : used_)
+      tight_[link] = flows_on_[link] > 0 && capacity_[link] / flows_on_[link] <= share * kSame;
     std::size_t fixed = 0;
     for (Flow& flow : flows_) {
       const std::span<const LinkId> route = routes_.of(flow.op);
-      if (flow.rate >= 0 || std::find(route.begin(), route.end(), tightest) == route.end()) continue;
+      if (flow.rate >= 0 || std::none_of(route.begin(), route.end(), [&](LinkId l) { return tight_[l]; })) continue;
       flow.rate = share;
       ++fixed;
       for (const LinkId link : route) {
@@ -95,11 +126,15 @@ class FluidSimulation final : public ScheduleRun {
     return fixed;
   }
 
+  /// When the next flow or event ends, or a time past the clock.
   [[nodiscard]] Picos next_time() const {
-    std::int64_t next = arrivals_.empty() ? std::numeric_limits<std::int64_t>::max() : arrivals_.front_time().count;
+    constexpr double kFar = static_cast<double>(kClockEnd.count) / 2 * 3;
+    std::int64_t next = queue_.empty() ? std::numeric_limits<std::int64_t>::max() : queue_.front_time().count;
     for (const Flow& flow : flows_) {
-      const double picos = flow.left <= 0 ? 0 : std::ceil(flow.left / flow.rate * 1e12);
-      next = std::min(next, now_.count + static_cast<std::int64_t>(picos));
+      const double left = flow.left - flow.noise();
+      const double picos = left <= 0 ? 0 : std::ceil(left / flow.rate * 1e12);
+      const auto wait = static_cast<std::int64_t>(std::min(picos, kFar));
+      next = std::min(next, wait > kClockEnd.count - now_.count ? kClockEnd.count + 1 : now_.count + wait);
     }
     return {next};
   }
@@ -112,36 +147,38 @@ class FluidSimulation final : public ScheduleRun {
 
   void end_flows() {
     ended_.clear();
-    // What a flow can move within half a picosecond is rounding.
-    const auto done = [](const Flow& flow) { return flow.left <= flow.rate * 0.5e-12; };
+    const auto done = [](const Flow& flow) { return flow.rate > 0 && flow.left <= 2 * flow.noise(); };
     for (const Flow& flow : flows_) {
       if (done(flow)) ended_.push_back(flow);
     }
+    if (ended_.empty()) return;
+    changed_ = true;
     flows_.erase(std::remove_if(flows_.begin(), flows_.end(), done), flows_.end());
     for (const Flow& flow : ended_) {
-      Picos latency;
+      Picos arrival = now_;
       for (const LinkId link : routes_.of(flow.op)) {
-        const Picos held = transfer_time({flow.bytes}, topology_.link(link).bandwidth);
-        use_link({link, flow.op, flow.begin, std::min(now_, flow.begin + held)}, flow.bytes);
-        latency = latency + to_picos(topology_.link(link).latency);
+        use_link({link, flow.op, flow.begin, now_}, flow.bytes,
+                 transfer_time({flow.bytes}, topology_.link(link).bandwidth));
+        arrival = arrival + latency_[link];
+        if (!on_clock(arrival)) return;
       }
-      arrivals_.push(now_ + latency, flow.op);
-      sent(flow.op, now_);
-      if (--waiting_[flow.op] > 0) start_flow(flow.op);
+      queue_.push(arrival, {flow.op, FluidEvent::What::kArrived});
+      sent(flow.op);
+      if (--waiting_[flow.op] > 0) begin_segment(flow.op);
     }
   }
 
-  FlatRoutes routes_;
   std::vector<std::uint32_t> waiting_;       // per op: segments started but not through
   std::vector<std::uint32_t> next_segment_;  // per op
-  std::vector<double> capacity_;
-  std::vector<std::uint32_t> flows_on_;
+  std::vector<double> capacity_;             // per link: left to share
+  std::vector<std::uint32_t> flows_on_;      // per link: flows without a rate yet
+  std::vector<char> tight_;                  // per link
   std::vector<LinkId> used_;
   std::vector<Flow> flows_;
   std::vector<Flow> ended_;
-  EventQueue<OpId> arrivals_;
-  Picos now_;
+  EventQueue<FluidEvent> queue_;
   std::uint64_t events_ = 0;
+  bool changed_ = false;  // flows came or went since rates were set
 };
 
 }  // namespace

@@ -1,12 +1,13 @@
 // ScheduleRun: the part of a simulation that every network model shares: the frontier over all ranks, starting what it
-// allows in the order it was touched, and ending local ops at once. A model says how a segment travels (launch()) and
-// calls sent() and arrived(). Ownership: borrows plan and topology. Threading: one owner.
-// Refuses: nothing; leftovers() names an op that never ended.
+// allows in the order it was touched, local work, the clock's end. A model says how a segment travels (launch()), calls
+// sent(), arrived() and worked() when that happens, and moves now_. Ownership: borrows plan and topology.
+// Threading: one owner. Refuses: times beyond the clock; finish_result() names the ops that never ended.
 #pragma once
 
 #include <vector>
 
 #include "schedule/frontier.h"
+#include "simulator/routes.h"
 #include "simulator/simulator.h"
 
 namespace hocket {
@@ -17,37 +18,62 @@ class ScheduleRun {
   ScheduleRun& operator=(const ScheduleRun&) = delete;
 
  protected:
-  ScheduleRun(const Plan& plan, const Topology& topology, const SimulateOptions& options);
+  ScheduleRun(const Plan& plan, const Topology& topology, const SimulateOptions& options, FlatRoutes routes);
   virtual ~ScheduleRun() = default;
 
   /// Segments [first, first + count) of a send leave now.
   virtual void launch(OpId id, std::uint32_t first, std::uint32_t count) = 0;
+  /// A segment of a local op or a receive ends at `end`; calls worked() then.
+  virtual void work(OpId id, Picos end) = 0;
 
   /// Touches every op once and starts what needs nothing.
   void begin();
   /// Starts whatever the ops touched since allow.
   void drain();
-  void sent(OpId id, Picos now);
-  void arrived(OpId send, Picos now);
+  void sent(OpId id) { end_segments(id, 1); }
+  void arrived(OpId send);
+  void worked(OpId id) { end_segments(id, 1); }
+
   [[nodiscard]] std::int64_t segment_bytes(OpId id, std::uint32_t segment) const;
-  void use_link(const LinkInterval& interval, std::int64_t bytes);
-  /// Fills time and link figures, or fails when an op never ended.
+  /// Books bytes and time of a link, and a bar of the timeline.
+  void use_link(const LinkInterval& interval, std::int64_t bytes, Picos busy);
+  /// False, and the run is to stop, when `time` is beyond the clock. Every step before the next check is short enough
+  /// (kStepMax) not to overflow.
+  [[nodiscard]] bool on_clock(Picos time);
+  [[nodiscard]] bool stopped() const { return stopped_; }
+  /// Refuses sends that hold one link longer than kStepMax.
+  [[nodiscard]] Result<void> check_steps() const;
+  /// Fills the figures, or fails when the clock ended or an op never did.
   [[nodiscard]] Result<SimulationResult> finish_result(std::uint64_t events);
+
+  static constexpr Picos kClockEnd{std::int64_t{1} << 62};  // 53 days
+  static constexpr Picos kStepMax{std::int64_t{1} << 60};   // 13 days
 
   const Plan& plan_;
   const Schedule& schedule_;
   const Topology& topology_;
   const SimulateOptions& options_;
-  SimulationResult result_;
+  FlatRoutes routes_;
+  std::vector<Picos> latency_;  // per link, never rounded below the true one
+  Picos overhead_;
+  Picos now_;
 
  private:
   void end_segments(OpId id, std::uint32_t segments);
+  void start_local(OpId id, std::uint32_t first, std::uint32_t count);
+  [[nodiscard]] BytesPerSecond local_rate(const Op& op) const;
+  [[nodiscard]] Error stands_still() const;
 
+  SimulationResult result_;
   Frontier<std::uint32_t> frontier_;
   std::vector<OpId> touched_;
-  Picos now_;
+  std::vector<Picos> unit_free_;  // per rank: when its local work is done
+  bool stopped_ = false;
 };
 
+/// The message and packet models; see queues.cpp.
+[[nodiscard]] Result<SimulationResult> simulate_queues(const Plan& plan, const Topology& topology,
+                                                       const SimulateOptions& options);
 /// The fluid model; see fluid.cpp.
 [[nodiscard]] Result<SimulationResult> simulate_fluid(const Plan& plan, const Topology& topology,
                                                       const SimulateOptions& options);

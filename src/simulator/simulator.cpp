@@ -1,104 +1,39 @@
-// The message and packet models. A parcel is a segment (message) or a packet on its way; per link it meets it makes one
-// event, at the time its head arrives there. Then the link is taken from max(head arrival, link free) until the tail
-// has left: at least size / bandwidth, and not before the tail has come from the link before.
 #include "simulator/simulator.h"
 
-#include <algorithm>
+#include <chrono>
+#include <cmath>
 
-#include "base/event_queue.h"
-#include "simulator/routes.h"
 #include "simulator/schedule_run.h"
 
 namespace hocket {
 namespace {
 
-constexpr std::uint8_t kLastOfSegment = 1;
-
-struct Parcel {
-  OpId op = kNoOp;
-  std::uint16_t hop = 0;
-  std::uint8_t flags = 0;
-  enum class What : std::uint8_t { kHead, kSent, kArrived } what = What::kHead;
-  std::int64_t bytes = 0;
-  Picos tail;  // when the tail is at the link's start
-};
-
-class QueueSimulation final : public ScheduleRun {
- public:
-  QueueSimulation(const Plan& plan, const Topology& topology, const SimulateOptions& options, FlatRoutes routes)
-      : ScheduleRun(plan, topology, options), routes_(std::move(routes)), free_(topology.links().size()) {
-    for (const Link& link : topology.links()) latency_.push_back(to_picos(link.latency));
-  }
-
-  Result<SimulationResult> run() {
-    begin();
-    while (!queue_.empty()) {
-      handle(queue_.pop().payload);
-      drain();
-    }
-    return finish_result(queue_.count());
-  }
-
- private:
-  void launch(OpId id, std::uint32_t first, std::uint32_t count) override {
-    for (std::uint32_t s = first; s < first + count; ++s) launch_segment(id, segment_bytes(id, s));
-  }
-
-  void launch_segment(OpId id, std::int64_t bytes) {
-    const bool packets = options_.model == NetworkModel::kPacket;
-    const std::int64_t payload = packets ? options_.packet_payload.count : bytes;
-    const std::int64_t head = packets ? options_.head_flit.count : 0;
-    do {
-      const std::int64_t part = std::min(bytes, payload);
-      bytes -= part;
-      const std::uint8_t flags = bytes == 0 ? kLastOfSegment : std::uint8_t{0};
-      Parcel parcel{.op = id, .flags = flags, .bytes = part == 0 ? 0 : part + head};
-      parcel.tail = queue_.now();
-      queue_.push(queue_.now(), parcel);
-    } while (bytes > 0);
-  }
-
-  void handle(const Parcel& parcel) {
-    switch (parcel.what) {
-      case Parcel::What::kHead:
-        return enter_link(parcel);
-      case Parcel::What::kSent:
-        return sent(parcel.op, queue_.now());
-      case Parcel::What::kArrived:
-        return arrived(parcel.op, queue_.now());
-    }
-  }
-
-  void enter_link(Parcel parcel) {
-    const std::span<const LinkId> route = routes_.of(parcel.op);
-    const LinkId link = route[parcel.hop];
-    const Picos start = std::max(queue_.now(), free_[link]);
-    const Picos end = std::max(start + transfer_time({parcel.bytes}, topology_.link(link).bandwidth), parcel.tail);
-    free_[link] = end;
-    use_link({link, parcel.op, start, end}, parcel.bytes);
-    const bool last = (parcel.flags & kLastOfSegment) != 0;
-    if (parcel.hop == 0 && last) queue_.push(end, {.op = parcel.op, .what = Parcel::What::kSent});
-    if (parcel.hop + 1U < route.size()) {
-      ++parcel.hop;
-      parcel.tail = end + latency_[link];
-      queue_.push(start + latency_[link], parcel);
-    } else if (last) {
-      queue_.push(end + latency_[link], {.op = parcel.op, .what = Parcel::What::kArrived});
-    }
-  }
-
-  FlatRoutes routes_;
-  EventQueue<Parcel> queue_;
-  std::vector<Picos> free_;
-  std::vector<Picos> latency_;
-};
-
-/// Rounding of rates to picoseconds may shift a time by this fraction, never more.
+/// Rounding of rates may shift a time by this fraction, and one picosecond, never more.
 constexpr double kRounding = 1e-9;
+constexpr double kOverheadMax = 1e6;  // seconds
+constexpr std::int64_t kPacketMax = std::int64_t{1} << 40;
 
-Result<SimulationResult> simulate_queues(const Plan& plan, const Topology& topology, const SimulateOptions& options) {
-  HOCKET_TRY_ASSIGN(FlatRoutes routes, FlatRoutes::resolve(plan.schedule(), topology));
-  return QueueSimulation(plan, topology, options, std::move(routes)).run();
+Result<void> check_options(const SimulateOptions& options) {
+  if (options.packet_payload.count < 1 || options.packet_payload.count > kPacketMax) {
+    return fail(Code::kInvalidArgument, "packets of {} bytes of payload: must be 1 to 2^40",
+                options.packet_payload.count);
+  }
+  if (options.head_flit.count < 0 || options.head_flit.count > kPacketMax) {
+    return fail(Code::kInvalidArgument, "head flits of {} bytes: must be 0 to 2^40", options.head_flit.count);
+  }
+  const double overhead = options.per_message_overhead.value;
+  if (!(overhead >= 0 && overhead <= kOverheadMax)) {
+    return fail(Code::kInvalidArgument, "an overhead of {} s per message: must be 0 to 10^6", overhead);
+  }
+  for (const double rate : {options.copy_rate.value, options.reduce_rate.value}) {
+    if (rate != 0 && !(rate >= 1 && rate <= 1e18)) {
+      return fail(Code::kInvalidArgument, "a local rate of {} B/s: must be 0 (free) or 1 to 10^18", rate);
+    }
+  }
+  if (options.store_and_forward && options.model == NetworkModel::kFluid) {
+    return fail(Code::kUnsupported, "the fluid model has no store and forward; use message or packet");
+  }
+  return {};
 }
 
 }  // namespace
@@ -116,9 +51,12 @@ std::string_view name_of(NetworkModel model) {
 }
 
 Result<SimulationResult> simulate(const Plan& plan, const Topology& topology, const SimulateOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  HOCKET_TRY(check_options(options));
   Result<SimulationResult> simulated = options.model == NetworkModel::kFluid ? simulate_fluid(plan, topology, options)
                                                                              : simulate_queues(plan, topology, options);
   HOCKET_TRY_ASSIGN(SimulationResult result, std::move(simulated));
+  result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.bound = options.bound != nullptr ? *options.bound : lower_bound(topology, plan.what());
   if (to_seconds(result.time).value < result.bound.time.value * (1 - kRounding) - 1e-12) {
     return fail(Code::kInternal, "simulated {} s lies below the lower bound {} s ({}: {})",

@@ -1,10 +1,11 @@
-// simulate(): how long a plan takes on a topology, and what each link carries. Network only: copies and reductions take
-// no time. Runs the schedule dependency-driven through the same Frontier as the engine, segment by segment.
+// simulate(): how long a plan takes on a topology, and what each link carries. Runs the schedule dependency-driven
+// through the same Frontier as the engine, segment by segment. Copies and reductions are free unless a rate is given.
 //   message  a segment holds each link of its route for size / bandwidth; its head moves on after the link's latency
-//   packet   segments are cut into packets of payload and head flit that queue at every link on their own
+//   packet   ops are cut into packets of payload and head flit that queue at every link on their own
 //   fluid    segments share links by max-min fair rates, set anew whenever one starts or ends
 // Ownership: the result owns all it holds. Threading: pure function.
-// Refuses: plans for other ranks or routes of another topology; a time below the lower bound is an internal error.
+// Refuses: plans for other ranks, routes of another topology, times beyond the clock (53 days); a time below the lower
+// bound is an internal error. The equations: docs/simulation.md.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,10 @@ struct SimulateOptions {
   bool timeline = false;
   std::size_t timeline_max = 200000;  // bars kept; the result says when some were left out
   const Bound* bound = nullptr;       // computed when not given
+  bool store_and_forward = false;     // a link starts when all of a segment (packet) is there; not in fluid
+  Seconds per_message_overhead;       // every segment holds its first link that much longer (fluid: starts later)
+  BytesPerSecond copy_rate;           // recv and copy, one after another per rank; 0: free
+  BytesPerSecond reduce_rate;         // recv_reduce and reduce, likewise; 0: free
 };
 
 /// One segment (or packet) on one link.
@@ -41,18 +46,25 @@ struct SimulationResult {
   Picos time;
   Bound bound;
   NetworkModel model = NetworkModel::kMessage;
+  bool network_only = true;              // copies and reductions were free
   std::vector<std::int64_t> link_bytes;  // per link, head flits included
   std::vector<Picos> link_busy;          // per link, time held
   LinkId busiest_link = 0;               // longest held
   std::size_t links_used = 0;
+  std::uint64_t messages = 0;  // send and signal ops
+  std::uint64_t segments = 0;  // that they were sent in
   std::uint64_t events = 0;
-  std::uint64_t segments = 0;  // sent
+  double wall_s = 0;  // what the simulation itself took; the only figure that differs from run to run
   std::vector<LinkInterval> timeline;
   std::uint64_t timeline_dropped = 0;
 
   /// Bound / time; 1 when nothing had to move.
   [[nodiscard]] double fraction_of_bound() const {
     return time.count > 0 ? bound.time.value / to_seconds(time).value : 1.0;
+  }
+  /// Share of the time that a link was held.
+  [[nodiscard]] double utilisation(LinkId link) const {
+    return time.count > 0 ? static_cast<double>(link_busy[link].count) / static_cast<double>(time.count) : 0.0;
   }
 };
 

@@ -12,13 +12,18 @@ std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// Exact, with all picoseconds.
+std::string microseconds(Picos time) { return fmt::format("{}.{:06}", time.count / 1000000, time.count % 1000000); }
+
 }  // namespace
 
 std::string chrome_timeline(const SimulationResult& result, const Plan& plan, const Topology& topology) {
   std::string text = fmt::format(
       "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"model\":\"{}\",\"bars_left_out\":\"{}\"}},\"traceEvents\":[\n",
       name_of(result.model), result.timeline_dropped);
-  text += R"({"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"links"}})";
+  const std::string cut =
+      result.timeline_dropped > 0 ? fmt::format(" ({} bars left out)", result.timeline_dropped) : std::string();
+  text += fmt::format(R"({{"ph":"M","pid":1,"tid":0,"name":"process_name","args":{{"name":"links{}"}}}})", cut);
   const auto out = std::back_inserter(text);
   for (LinkId link = 0; link < result.link_bytes.size(); ++link) {
     if (result.link_bytes[link] == 0) continue;
@@ -28,12 +33,11 @@ std::string chrome_timeline(const SimulationResult& result, const Plan& plan, co
   for (const LinkInterval& bar : result.timeline) {
     const Op& op = plan.schedule().op(bar.op);
     fmt::format_to(out,
-                   ",\n{{\"ph\":\"X\",\"pid\":1,\"tid\":{},\"ts\":{:.6f},\"dur\":{:.6f},\"name\":\"{} -> "
+                   ",\n{{\"ph\":\"X\",\"pid\":1,\"tid\":{},\"ts\":{},\"dur\":{},\"name\":\"{} -> "
                    "{}\",\"args\":{{\"piece\":{},"
                    "\"step\":{},\"channel\":{}}}}}",
-                   bar.link, static_cast<double>(bar.begin.count) * 1e-6,
-                   static_cast<double>((bar.end - bar.begin).count) * 1e-6, plan.schedule().rank_of(bar.op), op.peer,
-                   op.source_piece, op.step, op.channel);
+                   bar.link, microseconds(bar.begin), microseconds(bar.end - bar.begin),
+                   plan.schedule().rank_of(bar.op), op.peer, op.source_piece, op.step, op.channel);
   }
   return text + "\n]}\n";
 }

@@ -1,10 +1,13 @@
-// Counts allocations of the whole program while a run is between start and completion: there must be none.
+// Counts allocations of the whole program while a run of the engine is between start and completion (there must be
+// none) and while events pass through the event queue (hardly any: its buckets keep their memory).
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <new>
 
+#include "base/event_queue.h"
+#include "base/random.h"
 #include "engine/executor.h"
 #include "support/small_schedules.h"
 
@@ -78,6 +81,25 @@ TEST(EngineAllocation, NothingIsAllocatedBetweenStartAndCompletion) {
   EXPECT_EQ(allocations_of_runs(test::ring_all_reduce(4, 2), 2), 0U);
   EXPECT_EQ(allocations_of_runs(test::ring_all_reduce(2, 1), 0), 0U);
   EXPECT_EQ(allocations_of_runs(test::doubling_all_reduce(8), 2), 0U);  // sends leave from staged copies
+}
+
+TEST(EventQueueAllocation, AMillionEventsAllocateAlmostNever) {
+  Random random(1);
+  EventQueue<std::uint64_t> queue;
+  for (int i = 0; i < 1000; ++i) queue.push({static_cast<std::int64_t>(random.below(1U << 20))}, 0);
+  const auto pass = [&](int events) {
+    for (int i = 0; i < events; ++i) {
+      const Picos now = queue.pop().time;
+      queue.push({now.count + static_cast<std::int64_t>(random.below(1U << 20))}, 0);
+    }
+  };
+  pass(100000);
+  allocations = 0;
+  counting = true;
+  pass(1000000);
+  counting = false;
+  EXPECT_LT(allocations, 100U);
+  std::printf("allocations in a million events: %llu\n", static_cast<unsigned long long>(allocations.load()));
 }
 
 }  // namespace

@@ -1,0 +1,214 @@
+// The message and packet models. A parcel is a segment (message) or a packet on its way; per link it meets it makes one
+// event, at the time its head arrives there. Then the link is taken from max(head arrival, link free) until the tail
+// has left: at least size / bandwidth, and not before the tail has come from the link before. Messages take a link in
+// the order in which they come. Packets take it in turns, one from each input that has some waiting; a sender is one
+// input, whose packets come one by one, each when the one before has left.
+#include <algorithm>
+
+#include "base/event_queue.h"
+#include "simulator/round_robin.h"
+#include "simulator/schedule_run.h"
+
+namespace hocket {
+namespace {
+
+constexpr std::uint8_t kFirstOfSegment = 1;
+constexpr std::uint8_t kLastOfSegment = 2;
+
+struct Parcel {
+  enum class What : std::uint8_t { kHead, kSent, kArrived, kWorked, kFree };
+
+  OpId op = kNoOp;  // kFree: the link
+  std::uint16_t hop = 0;
+  std::uint8_t flags = 0;
+  What what = What::kHead;
+  std::int64_t bytes = 0;
+  Picos tail;  // when the tail is at the link's start
+};
+
+constexpr std::uint32_t kNone = 0xffffffffU;
+
+/// Segments [next, end) of a send that wait to be cut into packets.
+struct Waiting {
+  OpId op = kNoOp;
+  std::uint32_t next = 0;
+  std::uint32_t end = 0;
+  std::uint32_t behind = kNone;  // index into the pool
+};
+
+/// What sends into one first link: segment after segment in the order they were launched, packet after packet.
+struct Port {
+  std::uint32_t first = kNone;  // of the queue, indices into the pool
+  std::uint32_t last = kNone;
+  std::int64_t left = 0;  // bytes not cut yet of the segment at the front
+  bool active = false;    // a packet of it waits for the link, and the next follows by itself
+};
+
+/// The ports' queues; their entries are reused.
+class PortQueues {
+ public:
+  explicit PortQueues(std::size_t links) : ports_(links) {}
+
+  [[nodiscard]] Port& port(LinkId link) { return ports_[link]; }
+  [[nodiscard]] Waiting& front(LinkId link) { return pool_[ports_[link].first]; }
+  [[nodiscard]] bool empty(LinkId link) const { return ports_[link].first == kNone; }
+
+  void push(LinkId link, const Waiting& waiting) {
+    std::uint32_t at = free_;
+    if (at == kNone) {
+      at = static_cast<std::uint32_t>(pool_.size());
+      pool_.emplace_back();
+    } else {
+      free_ = pool_[at].behind;
+    }
+    pool_[at] = waiting;
+    Port& port = ports_[link];
+    (port.first == kNone ? port.first : pool_[port.last].behind) = at;
+    port.last = at;
+  }
+
+  void pop(LinkId link) {
+    const std::uint32_t at = ports_[link].first;
+    ports_[link].first = pool_[at].behind;
+    pool_[at].behind = free_;
+    free_ = at;
+  }
+
+ private:
+  std::vector<Port> ports_;  // per link
+  std::vector<Waiting> pool_;
+  std::uint32_t free_ = kNone;
+};
+
+class QueueSimulation final : public ScheduleRun {
+ public:
+  QueueSimulation(const Plan& plan, const Topology& topology, const SimulateOptions& options, FlatRoutes routes)
+      : ScheduleRun(plan, topology, options, std::move(routes)),
+        free_(topology.links().size()),
+        packets_(options.model == NetworkModel::kPacket),
+        ports_(packets_ ? topology.links().size() : 0),
+        held_(packets_ ? topology.links().size() : 0, false),
+        waiting_(packets_ ? topology.links().size() : 0) {}
+
+  Result<SimulationResult> run() {
+    HOCKET_TRY(check_steps());
+    begin();
+    while (!queue_.empty() && !stopped()) {
+      const EventQueue<Parcel>::Event event = queue_.pop();
+      now_ = event.time;
+      handle(event.payload);
+      drain();
+    }
+    return finish_result(queue_.count());
+  }
+
+ private:
+  void work(OpId id, Picos end) override { queue_.push(end, {.op = id, .what = Parcel::What::kWorked}); }
+
+  void launch(OpId id, std::uint32_t first, std::uint32_t count) override {
+    if (packets_) {
+      const LinkId link = routes_.of(id).front();
+      ports_.push(link, {id, first, first + count});
+      if (!ports_.port(link).active) inject(link, now_);
+      return;
+    }
+    for (std::uint32_t s = first; s < first + count; ++s) {
+      queue_.push(now_, {id, 0, kFirstOfSegment | kLastOfSegment, Parcel::What::kHead, segment_bytes(id, s), now_});
+    }
+  }
+
+  /// The next packet of a port meets its link.
+  void inject(LinkId link, Picos when) {
+    Port& port = ports_.port(link);
+    Waiting& waiting = ports_.front(link);
+    Parcel parcel{.op = waiting.op, .tail = when};
+    if (port.left == 0) {
+      port.left = segment_bytes(waiting.op, waiting.next);
+      parcel.flags |= kFirstOfSegment;
+    }
+    const std::int64_t part = std::min(port.left, options_.packet_payload.count);
+    parcel.bytes = part + options_.head_flit.count;
+    port.left -= part;
+    port.active = true;
+    if (port.left == 0) {
+      parcel.flags |= kLastOfSegment;
+      if (++waiting.next == waiting.end) ports_.pop(link);
+    }
+    queue_.push(when, parcel);
+  }
+
+  void handle(const Parcel& parcel) {
+    switch (parcel.what) {
+      case Parcel::What::kHead:
+        return packets_ ? meet_link(parcel) : enter_link(parcel);
+      case Parcel::What::kSent:
+        return sent(parcel.op);
+      case Parcel::What::kArrived:
+        return arrived(parcel.op);
+      case Parcel::What::kWorked:
+        return worked(parcel.op);
+      case Parcel::What::kFree:
+        return free_link(parcel.op);
+    }
+  }
+
+  /// A packet has its link until `end`. The next one of a sender is there in time for its turn.
+  void hold(LinkId link, Picos end, bool from_sender) {
+    held_[link] = true;
+    if (from_sender && ports_.empty(link)) ports_.port(link).active = false;
+    if (from_sender && !ports_.empty(link)) inject(link, end);
+    queue_.push(end, {.op = link, .what = Parcel::What::kFree});
+  }
+
+  /// Packets wait their turn where messages wait in line.
+  void meet_link(const Parcel& parcel) {
+    const std::span<const LinkId> route = routes_.of(parcel.op);
+    const LinkId link = route[parcel.hop];
+    if (held_[link] == 0) return enter_link(parcel);
+    waiting_.push(link, parcel.hop == 0 ? RoundRobin<Parcel>::kLocal : route[parcel.hop - 1U], parcel);
+  }
+
+  void free_link(LinkId link) {
+    held_[link] = false;
+    if (!waiting_.empty(link)) enter_link(waiting_.pop(link));
+  }
+
+  void enter_link(Parcel parcel) {
+    const std::span<const LinkId> route = routes_.of(parcel.op);
+    const LinkId link = route[parcel.hop];
+    const bool last = (parcel.flags & kLastOfSegment) != 0;
+    const bool delayed = parcel.hop == 0 && (parcel.flags & kFirstOfSegment) != 0;
+    const Picos begin = std::max(now_, free_[link]);
+    const Picos start = delayed ? begin + overhead_ : begin;
+    const Picos end = std::max(start + transfer_time({parcel.bytes}, topology_.link(link).bandwidth), parcel.tail);
+    const Picos tail = end + latency_[link];
+    if (!on_clock(tail)) return;
+    free_[link] = end;
+    use_link({link, parcel.op, begin, end}, parcel.bytes, end - begin);
+    if (parcel.hop == 0 && last) queue_.push(end, {.op = parcel.op, .what = Parcel::What::kSent});
+    if (packets_) hold(link, end, parcel.hop == 0);
+    if (parcel.hop + 1U < route.size()) {
+      ++parcel.hop;
+      parcel.tail = tail;
+      queue_.push(options_.store_and_forward ? tail : start + latency_[link], parcel);
+    } else if (last) {
+      queue_.push(tail, {.op = parcel.op, .what = Parcel::What::kArrived});
+    }
+  }
+
+  EventQueue<Parcel> queue_;
+  std::vector<Picos> free_;  // per link
+  bool packets_;
+  PortQueues ports_;        // packets only, like the rest
+  std::vector<char> held_;  // per link
+  RoundRobin<Parcel> waiting_;
+};
+
+}  // namespace
+
+Result<SimulationResult> simulate_queues(const Plan& plan, const Topology& topology, const SimulateOptions& options) {
+  HOCKET_TRY_ASSIGN(FlatRoutes routes, FlatRoutes::resolve(plan.schedule(), topology));
+  return QueueSimulation(plan, topology, options, std::move(routes)).run();
+}
+
+}  // namespace hocket
