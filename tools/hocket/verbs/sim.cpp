@@ -99,7 +99,7 @@ Result<int> run(const Flags& flags) {
 
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
-  app.add_option("file", flags->file, "a schedule: .hkt or MSCCL XML")->required();
+  app.add_option("file", flags->file, "a schedule: .hkt, its .json view or MSCCL XML")->required();
   flags->topology.declare(app, false, true);
   flags->amount.declare(app);
   flags->simulation.declare(app);
