@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs every command that the documents show and compares its output with what they print.
 
-A document is README.md, CONTRIBUTING.md or a page of docs/ (measured.md apart: it records past runs). Each has a scratch
-folder of its own, with `examples` beside, and its commands run in the order of the text:
+A document is README.md, CONTRIBUTING.md or a page of docs/ (measured.md apart: it records past runs). Each has a
+scratch folder of its own, with `examples` beside, and its commands run in the order of the text:
 
 * a block fenced with ```console: lines after `$ ` are commands, the lines below their output, stdout and stderr
   together. `...` alone on a line stands for any lines. `(exit 2)` as last line: that exit status, otherwise 0.
@@ -117,8 +117,7 @@ def check_document(document, root, path):
 
 def check_examples(binary, path):
     text = subprocess.run([binary, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    verbs = [line.split()[0] for line in text.split("Subcommands:")[1].splitlines() if line.startswith("  ") and line.strip()]
-    verbs = [verb for verb in verbs if re.fullmatch(r"[a-z]+", verb)]
+    verbs = re.findall(r"^  ([a-z]+) ", text.split("Subcommands:")[1], re.MULTILINE)
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([binary, "plan", "all_reduce", "--topo", "torus:4x4", "-o", "plan.hkt"], cwd=folder, check=True,
