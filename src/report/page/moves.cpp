@@ -1,0 +1,246 @@
+#include "report/page/moves.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "simulator/routes.h"
+
+namespace hocket {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::int64_t kUnitsMax = 10'000'000;  // the whole run in at most so many units of time
+
+/// Transfers that the page mentions, numbered in the order in which they are first asked for.
+class SendTable {
+ public:
+  SendTable(const Plan& plan, FlatRoutes routes) : plan_(plan), routes_(std::move(routes)) {}
+
+  std::size_t index(OpId op) {
+    const auto [at, added] = index_.try_emplace(op, index_.size());
+    if (added) append(op);
+    return at->second;
+  }
+  [[nodiscard]] const ordered_json& sends() const { return sends_; }
+  [[nodiscard]] const ordered_json& routes() const { return route_list_; }
+
+ private:
+  void append(OpId id) {
+    const Schedule& schedule = plan_.schedule();
+    const Op& op = schedule.op(id);
+    const OpId other = schedule.match(id);
+    const bool adds = other != kNoOp && schedule.op(other).combines();
+    const auto links = routes_.of(id);
+    const std::vector<LinkId> route(links.begin(), links.end());
+    const auto [at, added] = route_index_.try_emplace(route, route_index_.size());
+    if (added) route_list_.push_back(route);
+    const std::uint64_t row[] = {schedule.rank_of(id),
+                                 op.peer,
+                                 op.step,
+                                 adds ? 1U : 0U,
+                                 static_cast<std::uint64_t>(plan_.bytes(id)),
+                                 at->second};
+    for (const std::uint64_t figure : row) sends_.push_back(figure);
+  }
+
+  const Plan& plan_;
+  FlatRoutes routes_;
+  std::map<OpId, std::size_t> index_;
+  std::map<std::vector<LinkId>, std::size_t> route_index_;
+  ordered_json sends_ = ordered_json::array();
+  ordered_json route_list_ = ordered_json::array();
+};
+
+struct Share {
+  std::uint32_t pieces = 0;
+  std::int64_t bytes = 0;
+  std::vector<OpId> sends;
+};
+
+/// First pieces of the runs that no op cuts: pieces of one run always move together.
+std::vector<std::uint32_t> run_starts(const Schedule& schedule) {
+  const std::uint32_t pieces = schedule.division().pieces();
+  std::vector<bool> starts(pieces + std::size_t{1}, false);
+  starts[0] = true;
+  for (const Op& op : schedule.ops()) {
+    if (!op.sends() || op.count == 0) continue;
+    starts[op.source_piece % pieces] = true;
+    starts[(op.source_piece % pieces + op.count) % pieces] = true;
+  }
+  std::vector<std::uint32_t> list;
+  for (std::uint32_t p = 0; p < pieces; ++p) {
+    if (starts[p]) list.push_back(p);
+  }
+  return list;
+}
+
+/// Runs with the transfers that carry them, the first kSharesMax; runs with the same transfers become one share.
+std::vector<Share> shares_of(const Plan& plan, std::size_t& runs) {
+  const Schedule& schedule = plan.schedule();
+  const std::uint32_t pieces = schedule.division().pieces();
+  std::vector<std::uint32_t> starts = run_starts(schedule);
+  runs = starts.size();
+  starts.resize(std::min(starts.size(), kSharesMax));
+  std::vector<Share> shares(starts.size());
+  const std::size_t size = static_cast<std::size_t>(size_of(plan.what().type));
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::uint32_t end = i + 1 < starts.size() ? starts[i + 1] : runs > starts.size() ? starts[i] + 1 : pieces;
+    shares[i].pieces = end - starts[i];
+    shares[i].bytes =
+        schedule.division().length(starts[i], shares[i].pieces, plan.what().count) * static_cast<std::int64_t>(size);
+  }
+  for (OpId id = 0; id < schedule.ops().size(); ++id) {
+    const Op& op = schedule.op(id);
+    if (!op.sends() || op.count == 0) continue;
+    const std::uint32_t first = op.source_piece % pieces;
+    auto at = std::lower_bound(starts.begin(), starts.end(), first);
+    for (; at != starts.end() && *at < first + op.count; ++at)
+      shares[static_cast<std::size_t>(at - starts.begin())].sends.push_back(id);
+  }
+  return shares;
+}
+
+ordered_json shares_json(const Plan& plan, SendTable& table, std::string& note) {
+  ordered_json list = ordered_json::array();
+  std::size_t runs = 0;
+  std::size_t sends = 0;
+  std::vector<Share> shares = shares_of(plan, runs);
+  for (Share& share : shares) {
+    sends += share.sends.size();
+    if (sends > kShareSendsMax && !list.empty()) break;
+    std::stable_sort(share.sends.begin(), share.sends.end(),
+                     [&](OpId a, OpId b) { return plan.schedule().op(a).step < plan.schedule().op(b).step; });
+    share.sends.resize(std::min(share.sends.size(), kShareSendsMax));
+    ordered_json indices = ordered_json::array();
+    for (const OpId id : share.sends) indices.push_back(table.index(id));
+    list.push_back({{"bytes", share.bytes}, {"sends", std::move(indices)}});
+  }
+  if (list.size() < runs) note = fmt::format("The first {} of {} shares are shown.", list.size(), runs);
+  return list;
+}
+
+/// Bars of one link: segments of a transfer that touch are joined.
+std::vector<LinkInterval> join_segments(std::vector<LinkInterval> bars) {
+  std::stable_sort(bars.begin(), bars.end(),
+                   [](const LinkInterval& a, const LinkInterval& b) { return a.begin < b.begin; });
+  std::vector<LinkInterval> joined;
+  for (const LinkInterval& bar : bars) {
+    if (!joined.empty() && joined.back().op == bar.op && bar.begin <= joined.back().end) {
+      joined.back().end = std::max(joined.back().end, bar.end);
+    } else {
+      joined.push_back(bar);
+    }
+  }
+  return joined;
+}
+
+struct Rows {
+  std::vector<LinkId> links;
+  std::vector<std::vector<LinkInterval>> bars;
+  std::size_t shown = 0;
+  std::size_t all = 0;
+  std::size_t used = 0;
+};
+
+/// Whole rows while the limit allows, the links in use the longest first; then back in the order of link ids.
+Rows choose_rows(const SimulationResult& r) {
+  std::vector<std::vector<LinkInterval>> per_link(r.link_bytes.size());
+  for (const LinkInterval& bar : r.timeline) per_link[bar.link].push_back(bar);
+  for (auto& bars : per_link) bars = join_segments(std::move(bars));
+  std::vector<LinkId> order(per_link.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](LinkId a, LinkId b) { return r.link_busy[a] > r.link_busy[b]; });
+  Rows rows;
+  for (const LinkId link : order) {
+    rows.all += per_link[link].size();
+    if (per_link[link].empty()) continue;
+    ++rows.used;
+    if (rows.shown + per_link[link].size() > kBarsMax && rows.shown > 0) continue;
+    per_link[link].resize(std::min(per_link[link].size(), kBarsMax));
+    rows.shown += per_link[link].size();
+    rows.links.push_back(link);
+  }
+  std::sort(rows.links.begin(), rows.links.end());
+  for (const LinkId link : rows.links) rows.bars.push_back(std::move(per_link[link]));
+  return rows;
+}
+
+ordered_json bars_json(const std::vector<LinkInterval>& bars, std::int64_t unit, SendTable& table) {
+  ordered_json list = ordered_json::array();
+  std::int64_t at = 0;
+  for (const LinkInterval& bar : bars) {
+    const std::int64_t begin = bar.begin.count / unit;
+    const std::int64_t end = std::max(begin, (bar.end.count + unit - 1) / unit);
+    list.push_back(begin - at);
+    list.push_back(end - begin);
+    list.push_back(table.index(bar.op));
+    at = end;
+  }
+  return list;
+}
+
+std::string bars_note(const SimulationResult& r, const Rows& rows) {
+  if (r.timeline_dropped > 0)
+    return fmt::format(
+        "The run has too many segments for this page: the first {} of {} are considered, and {} of {} "
+        "used links shown.",
+        r.timeline.size(), r.timeline.size() + r.timeline_dropped, rows.links.size(), r.links_used);
+  if (rows.links.size() < rows.used || rows.shown < rows.all)
+    return fmt::format("{} of {} used links are shown, those in use the longest ({} of {} transfers).",
+                       rows.links.size(), rows.used, rows.shown, rows.all);
+  return "";
+}
+
+Result<ordered_json> plan_json(const PageEntry& e, const PagePlan& p) {
+  SimulateOptions options = e.simulate;
+  options.timeline = true;
+  options.timeline_max = kSegmentsMax;
+  options.bound = &e.bound;
+  HOCKET_TRY_ASSIGN(const SimulationResult r, simulate(*p.plan, e.topology, options));
+  HOCKET_TRY_ASSIGN(FlatRoutes routes, FlatRoutes::resolve(p.plan->schedule(), e.topology));
+  SendTable table(*p.plan, std::move(routes));
+  std::int64_t unit = 1;
+  while (r.time.count / unit > kUnitsMax) unit *= 10;
+  ordered_json out = {{"name", p.name},
+                      {"file", p.file},
+                      {"time_ps", r.time.count},
+                      {"steps", p.plan->schedule().steps()},
+                      {"link_bytes", r.link_bytes}};
+  ordered_json held = ordered_json::array();
+  for (LinkId link = 0; link < r.link_busy.size(); ++link)
+    held.push_back(static_cast<int>(1000 * r.utilisation(link) + 0.5));
+  out["link_held_permille"] = std::move(held);
+  std::string shares_note;
+  out["shares"] = shares_json(*p.plan, table, shares_note);
+  out["shares_note"] = shares_note;
+  Rows rows = choose_rows(r);
+  out["unit_ps"] = unit;
+  out["rows"] = rows.links;
+  out["bars"] = ordered_json::array();
+  for (const auto& bars : rows.bars) out["bars"].push_back(bars_json(bars, unit, table));
+  out["bars_note"] = bars_note(r, rows);
+  out["sends"] = table.sends();
+  out["routes"] = table.routes();
+  return out;
+}
+
+}  // namespace
+
+Result<ordered_json> describe_moves(const PageEntry& e) {
+  ordered_json out = {{"bound_s", e.bound.time.value}, {"chosen", e.chosen()}};
+  out["vertices"] = ordered_json::array();
+  for (const Vertex& v : e.topology.vertices()) out["vertices"].push_back(v.name);
+  out["ranks"] = std::vector<VertexId>(e.topology.ranks().begin(), e.topology.ranks().end());
+  out["links"] = ordered_json::array();
+  for (const Link& l : e.topology.links()) out["links"].push_back({l.from, l.to, l.bandwidth.value, l.latency.value});
+  out["plans"] = ordered_json::array();
+  for (const PagePlan& p : e.plans) {
+    HOCKET_TRY_ASSIGN(ordered_json plan, plan_json(e, p));
+    out["plans"].push_back(std::move(plan));
+  }
+  return out;
+}
+
+}  // namespace hocket
