@@ -44,7 +44,7 @@ std::string path_of(const Curve& c) {
 double bend_of(const Layout& layout, Point a, Point b, int parallel) {
   const double length = std::hypot(b.x - a.x, b.y - a.y);
   const bool passes = layout.cell > 0 && length > 1.5 * layout.cell;
-  return (passes ? 0.34 * layout.cell : 7.0) + 9.0 * parallel;
+  return (passes ? 0.66 * layout.cell : 7.0) + 9.0 * parallel;
 }
 
 std::string draw_links(const Topology& t, const SimulationResult& r, const Layout& layout) {
@@ -57,7 +57,7 @@ std::string draw_links(const Topology& t, const SimulationResult& r, const Layou
     const Curve curve = curve_of(a, b, bend_of(layout, a, b, parallel[{l.from, l.to}]++));
     fmt::format_to(std::back_inserter(svg),
                    "<path data-link=\"{}\" class=\"load{}\" d=\"{}\"><title>{}</title></path>\n", id, load_class(r, id),
-                   path_of(curve), escape_html(link_in_words(t, r, id)));
+                   path_of(curve), link_in_words(t, r, id));
   }
   return svg + "</g>";
 }
@@ -114,11 +114,11 @@ int load_class(const SimulationResult& result, LinkId link) {
 
 std::string link_in_words(const Topology& t, const SimulationResult& r, LinkId link) {
   const Link& l = t.link(link);
-  const std::string rate = fmt::format("{}, {}", format_bandwidth(l.bandwidth), format_seconds(l.latency));
-  if (r.link_bytes[link] == 0) return fmt::format("{}: carries nothing; {}", t.describe_link(link), rate);
-  return fmt::format("{}: {:.4g} MB, held {:.0f} % of {}; {}", t.describe_link(link),
+  const std::string rate = fmt::format("{}, {}", format_bandwidth(l.bandwidth), readable_time(l.latency));
+  if (r.link_bytes[link] == 0) return fmt::format("{}: carries nothing; {}", link_name(t, link), rate);
+  return fmt::format("{}: {:.4g} MB, held {:.0f} % of {}; {}", link_name(t, link),
                      static_cast<double>(r.link_bytes[link]) * 1e-6, 100 * r.utilisation(link),
-                     format_seconds(to_seconds(r.time)), rate);
+                     readable_time(to_seconds(r.time)), rate);
 }
 
 std::string draw_network(const Topology& t, const SimulationResult& r) {

@@ -17,7 +17,7 @@ inline constexpr std::size_t kDrawnLinksMax = 6000;
 /// 0 for a link that carries nothing, 1 to 5 for fifths of the time that it is held.
 [[nodiscard]] int load_class(const SimulationResult& result, LinkId link);
 
-/// "npu 0 -> npu 1: 4.2 MB in 0.26 ms, held 98 % of the time; 16 GB/s, 150 ns".
+/// "0 → 1: 4.2 MB, held 98 % of 0.26 ms; 16 GB/s, 150 ns", as HTML.
 [[nodiscard]] std::string link_in_words(const Topology& topology, const SimulationResult& result, LinkId link);
 
 }  // namespace hocket

@@ -1,5 +1,7 @@
 #include "report/html.h"
 
+#include <fmt/format.h>
+
 #include <cstdint>
 
 namespace hocket {
@@ -57,6 +59,30 @@ std::string escape_html(std::string_view text) {
     text.remove_prefix(bytes == 0 ? 1 : bytes);
   }
   return out;
+}
+
+std::string readable_bytes(Bytes size) {
+  std::string text = format_bytes(size);
+  text.insert(text.find_first_not_of("0123456789"), " ");
+  return text;
+}
+
+std::string readable_time(Seconds time) {
+  std::string text = format_seconds(time);
+  if (text.ends_with(" us")) text.replace(text.size() - 2, 1, "\xC2\xB5");
+  return text;
+}
+
+std::string network_name(const Topology& topology) {
+  const std::string_view name = topology.name();
+  const std::size_t folder = name.substr(0, name.find(' ')).rfind('/');
+  return escape_html(folder == name.npos ? name : name.substr(folder + 1));
+}
+
+std::string link_name(const Topology& topology, LinkId link) {
+  const Link& l = topology.link(link);
+  return fmt::format("{} &#8594; {}", escape_html(topology.vertices()[l.from].name),
+                     escape_html(topology.vertices()[l.to].name));
 }
 
 std::string embed_json(const nlohmann::ordered_json& document) {

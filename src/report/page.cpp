@@ -1,5 +1,7 @@
 #include "report/page.h"
 
+#include <algorithm>
+
 #include "report/drawing.h"
 #include "report/html.h"
 #include "report/page/assets.h"
@@ -15,9 +17,17 @@ constexpr std::string_view kPolicy =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'";
 
+/// "All-reduce".
+std::string spelled(CollectiveKind kind) {
+  std::string word(name_of(kind));
+  std::replace(word.begin(), word.end(), '_', '-');
+  word[0] = static_cast<char>(word[0] - 'a' + 'A');
+  return word;
+}
+
 std::string title_of(const PageEntry& e) {
-  return fmt::format("{} of {} on {}", name_of(e.what.collective.kind), format_bytes(e.what.bytes()),
-                     escape_html(e.topology.name()));
+  return fmt::format("{} of {} on {}", spelled(e.what.collective.kind), readable_bytes(e.what.bytes()),
+                     network_name(e.topology));
 }
 
 std::string select(std::string_view what, std::string_view label, const PageEntry& e, std::size_t selected) {
@@ -98,9 +108,8 @@ std::string write_timelines(const PageEntry& e) {
          "class=\"controls\">" +
          button("in", "Zoom in", "+") + button("out", "Zoom out", "&#8722;") + button("earlier", "Earlier", "&#8592;") +
          button("later", "Later", "&#8594;") + button("all", "Show the whole run", "Whole run") +
-         "<span class=\"key\"><i class=\"swatch adds\"></i> added up on arrival <i class=\"swatch copies\"></i> copied "
-         "on "
-         "arrival</span></p>\n<div class=\"pair\">\n" +
+         "<span class=\"key\"><span><i class=\"swatch adds\"></i> added up on arrival</span> <span><i class=\"swatch "
+         "copies\"></i> copied on arrival</span></span></p>\n<div class=\"pair\">\n" +
          write_timeline(e, "left", e.chosen()) + write_timeline(e, "right", counterpart(e)) + "</div>\n</section>\n";
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "report/page/rows.h"
 #include "simulator/routes.h"
 
 namespace hocket {
@@ -30,8 +31,6 @@ class SendTable {
   void append(OpId id) {
     const Schedule& schedule = plan_.schedule();
     const Op& op = schedule.op(id);
-    const OpId other = schedule.match(id);
-    const bool adds = other != kNoOp && schedule.op(other).combines();
     const auto links = routes_.of(id);
     const std::vector<LinkId> route(links.begin(), links.end());
     const auto [at, added] = route_index_.try_emplace(route, route_index_.size());
@@ -39,7 +38,7 @@ class SendTable {
     const std::uint64_t row[] = {schedule.rank_of(id),
                                  op.peer,
                                  op.step,
-                                 adds ? 1U : 0U,
+                                 adds_up(schedule, id) ? 1U : 0U,
                                  static_cast<std::uint64_t>(plan_.bytes(id)),
                                  at->second};
     for (const std::uint64_t figure : row) sends_.push_back(figure);
@@ -121,76 +120,19 @@ ordered_json shares_json(const Plan& plan, SendTable& table, std::string& note) 
   return list;
 }
 
-/// Bars of one link: segments of a transfer that touch are joined.
-std::vector<LinkInterval> join_segments(std::vector<LinkInterval> bars) {
-  std::stable_sort(bars.begin(), bars.end(),
-                   [](const LinkInterval& a, const LinkInterval& b) { return a.begin < b.begin; });
-  std::vector<LinkInterval> joined;
-  for (const LinkInterval& bar : bars) {
-    if (!joined.empty() && joined.back().op == bar.op && bar.begin <= joined.back().end) {
-      joined.back().end = std::max(joined.back().end, bar.end);
-    } else {
-      joined.push_back(bar);
-    }
-  }
-  return joined;
-}
-
-struct Rows {
-  std::vector<LinkId> links;
-  std::vector<std::vector<LinkInterval>> bars;
-  std::size_t shown = 0;
-  std::size_t all = 0;
-  std::size_t used = 0;
-};
-
-/// Whole rows while the limit allows, the links in use the longest first; then back in the order of link ids.
-Rows choose_rows(const SimulationResult& r) {
-  std::vector<std::vector<LinkInterval>> per_link(r.link_bytes.size());
-  for (const LinkInterval& bar : r.timeline) per_link[bar.link].push_back(bar);
-  for (auto& bars : per_link) bars = join_segments(std::move(bars));
-  std::vector<LinkId> order(per_link.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&](LinkId a, LinkId b) { return r.link_busy[a] > r.link_busy[b]; });
-  Rows rows;
-  for (const LinkId link : order) {
-    rows.all += per_link[link].size();
-    if (per_link[link].empty()) continue;
-    ++rows.used;
-    if (rows.shown + per_link[link].size() > kBarsMax && rows.shown > 0) continue;
-    per_link[link].resize(std::min(per_link[link].size(), kBarsMax));
-    rows.shown += per_link[link].size();
-    rows.links.push_back(link);
-  }
-  std::sort(rows.links.begin(), rows.links.end());
-  for (const LinkId link : rows.links) rows.bars.push_back(std::move(per_link[link]));
-  return rows;
-}
-
-ordered_json bars_json(const std::vector<LinkInterval>& bars, std::int64_t unit, SendTable& table) {
+ordered_json bars_json(const std::vector<Bar>& bars, std::int64_t unit, SendTable& table) {
   ordered_json list = ordered_json::array();
   std::int64_t at = 0;
-  for (const LinkInterval& bar : bars) {
+  for (const Bar& bar : bars) {
     const std::int64_t begin = bar.begin.count / unit;
     const std::int64_t end = std::max(begin, (bar.end.count + unit - 1) / unit);
     list.push_back(begin - at);
     list.push_back(end - begin);
     list.push_back(table.index(bar.op));
+    list.push_back(bar.others);
     at = end;
   }
   return list;
-}
-
-std::string bars_note(const SimulationResult& r, const Rows& rows) {
-  if (r.timeline_dropped > 0)
-    return fmt::format(
-        "The run has too many segments for this page: the first {} of {} are considered, and {} of {} "
-        "used links shown.",
-        r.timeline.size(), r.timeline.size() + r.timeline_dropped, rows.links.size(), r.links_used);
-  if (rows.links.size() < rows.used || rows.shown < rows.all)
-    return fmt::format("{} of {} used links are shown, those in use the longest ({} of {} transfers).",
-                       rows.links.size(), rows.used, rows.shown, rows.all);
-  return "";
 }
 
 Result<ordered_json> plan_json(const PageEntry& e, const PagePlan& p) {
@@ -215,12 +157,12 @@ Result<ordered_json> plan_json(const PageEntry& e, const PagePlan& p) {
   std::string shares_note;
   out["shares"] = shares_json(*p.plan, table, shares_note);
   out["shares_note"] = shares_note;
-  Rows rows = choose_rows(r);
+  const Rows rows = choose_rows(p.plan->schedule(), r);
   out["unit_ps"] = unit;
   out["rows"] = rows.links;
   out["bars"] = ordered_json::array();
   for (const auto& bars : rows.bars) out["bars"].push_back(bars_json(bars, unit, table));
-  out["bars_note"] = bars_note(r, rows);
+  out["bars_note"] = rows.note;
   out["sends"] = table.sends();
   out["routes"] = table.routes();
   return out;

@@ -142,5 +142,5 @@ function step_in_words(sends, now, index, count) {
   const adding = active.filter((send) => send.adds).length;
   const what = adding === active.length ? "added up on arrival" : adding === 0 ? "copied on arrival"
     : `${adding} added up, ${active.length - adding} copied`;
-  return `Step ${index + 1} of ${count}: ${pairs}${more}; ${what}, ${format_bytes(active[0].bytes)} each.`;
+  return `Step ${index + 1} of ${count}: ${pairs}${more}; ${what}, in messages of ${format_bytes(active[0].bytes)}.`;
 }

@@ -1,6 +1,7 @@
 #include "report/page/summary.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "algorithms/algorithm.h"
 #include "report/html.h"
@@ -8,11 +9,11 @@
 namespace hocket {
 namespace {
 
-std::string time_text(const SimulationResult& r) { return format_seconds(to_seconds(r.time)); }
+std::string time_text(const SimulationResult& r) { return readable_time(to_seconds(r.time)); }
 
 /// "16 processors each hold 64MiB ..."
 std::string asked_in_words(const PageEntry& e) {
-  const std::string size = format_bytes(e.what.bytes());
+  const std::string size = readable_bytes(e.what.bytes());
   const std::uint32_t n = e.what.collective.ranks;
   const std::string all = fmt::format("{} processors", n);
   switch (e.what.collective.kind) {
@@ -64,12 +65,12 @@ std::string limit_in_words(const PageEntry& e) {
   const SimulationResult& r = *e.plans[e.chosen()].result;
   if (r.links_used == 0) return "Nothing has to move, so nothing limits it.";
   const double held = r.utilisation(r.busiest_link);
-  const std::string link = escape_html(e.topology.describe_link(r.busiest_link));
+  const std::string link = link_name(e.topology, r.busiest_link);
   if (e.bound.rule == "latency" && held < 0.9) {
     return fmt::format(
         "The vector is so small that the way counts, not the amount: the links would need {} even for one "
         "byte. The busiest link ({}) is in use {:.0f} % of the time.",
-        format_seconds(e.bound.latency), link, 100 * held);
+        readable_time(e.bound.latency), link, 100 * held);
   }
   if (held >= 0.9 && r.fraction_of_bound() >= 0.95) {
     return fmt::format(
@@ -89,6 +90,21 @@ std::string limit_in_words(const PageEntry& e) {
       link, 100 * held);
 }
 
+/// The certificate of the bound, after what it means.
+std::string reason_of(const Bound& bound) {
+  constexpr std::pair<std::string_view, std::string_view> kMeanings[] = {
+      {"latency", "the farthest pair is that far apart"},
+      {"cut", "what one side owes the other must cross these links"},
+      {"partition", "what these parts owe each other must cross the links between them"},
+      {"link lengths", "all links together cannot carry more of what every plan has to send"},
+      {"distances", "every part has to travel its distance"}};
+  std::string text = bound.limit.starts_with(bound.rule) ? bound.limit : fmt::format("{}: {}", bound.rule, bound.limit);
+  for (const auto& [rule, meaning] : kMeanings) {
+    if (rule == bound.rule) text = fmt::format("{} ({})", meaning, text);
+  }
+  return escape_html(text);
+}
+
 std::string bound_in_words(const PageEntry& e) {
   const SimulationResult& r = *e.plans[e.chosen()].result;
   if (e.bound.time.value <= 0 || r.time.count == 0) return "There is no lower limit here: nothing has to move.";
@@ -99,8 +115,8 @@ std::string bound_in_words(const PageEntry& e) {
                                                  100 * r.fraction_of_bound());
   return fmt::format(
       "Whatever the plan, it takes at least <b>{}</b> here. {} <span class=\"why\">Why no plan can do "
-      "better: {}: {}.</span>",
-      format_seconds(e.bound.time), distance, escape_html(e.bound.rule), escape_html(e.bound.limit));
+      "better: {}.</span>",
+      readable_time(e.bound.time), distance, reason_of(e.bound));
 }
 
 std::string plan_in_words(const PageEntry& e) {
@@ -125,7 +141,7 @@ std::string write_tiles(const PageEntry& e) {
   const PagePlan& best = e.plans[e.chosen()];
   std::string html = "<dl class=\"tiles\">\n";
   html += tile("Fastest plan", escape_html(best.name), fmt::format("of {} compared", e.plans.size()));
-  html += tile("Time", time_text(*best.result), fmt::format("at least {} on any plan", format_seconds(e.bound.time)));
+  html += tile("Time", time_text(*best.result), fmt::format("at least {} on any plan", readable_time(e.bound.time)));
   if (const std::size_t ring = e.find("ring"); ring < e.plans.size() && best.result->time.count > 0) {
     html += tile("Against the ring",
                  fmt::format("{:.2f}&#215;", static_cast<double>(e.plans[ring].result->time.count) /
@@ -179,9 +195,9 @@ std::string draw_times(const PageEntry& e) {
         100.0 * static_cast<double>(r.time.count) / static_cast<double>(longest), bound, time_text(r));
   }
   return html + fmt::format(
-                    "</ol>\n<p class=\"key\"><span class=\"boundmark\"></span> the bound, {}: no plan can be "
-                    "faster. Shorter is better.</p>\n",
-                    format_seconds(e.bound.time));
+                    "</ol>\n<p class=\"key\"><span><span class=\"boundmark\"></span> the bound, {}: no plan can be "
+                    "faster. Shorter is better.</span></p>\n",
+                    readable_time(e.bound.time));
 }
 
 std::string write_overview(const std::vector<PageEntry>& entries) {
@@ -197,8 +213,8 @@ std::string write_overview(const std::vector<PageEntry>& entries) {
     html += fmt::format(
         "<tr><th scope=\"row\"><a href=\"#network{}\">{}</a></th><td>{}</td><td>{}</td><td>{}</td>"
         "<td>{}</td><td>{:.1f} %</td></tr>\n",
-        i, escape_html(e.topology.name()), e.topology.rank_count(), escape_html(best.name), time_text(*best.result),
-        format_seconds(e.bound.time), 100 * best.result->fraction_of_bound());
+        i, network_name(e.topology), e.topology.rank_count(), escape_html(best.name), time_text(*best.result),
+        readable_time(e.bound.time), 100 * best.result->fraction_of_bound());
   }
   return html + "</tbody></table></div></section>\n";
 }

@@ -20,11 +20,11 @@ std::string cell(double value, std::string_view text, std::string_view bound = "
                      bound.empty() ? std::string() : fmt::format("<small>bound {}</small>", bound));
 }
 
-std::string open_table(std::string_view label, std::string_view caption) {
+std::string open_table(std::string_view label, std::string_view hint) {
   return fmt::format(
-      "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\"><table "
-      "class=\"sortable\"><caption>{}</caption><thead><tr>",
-      label, caption);
+      "<p class=\"note\">{}</p>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\"><table "
+      "class=\"sortable\"><thead><tr>",
+      hint, label);
 }
 
 std::string plan_row(const PageEntry& e, std::size_t index) {
@@ -36,7 +36,7 @@ std::string plan_row(const PageEntry& e, std::size_t index) {
   std::string html = fmt::format(
       "<tr{}><th scope=\"row\">{}{}</th>", index == e.chosen() ? " class=\"chosen\"" : "", escape_html(p.name),
       p.file.empty() ? std::string() : fmt::format("<small>{}</small>", escape_html(p.file)));
-  html += cell(to_seconds(s.time).value, format_seconds(to_seconds(s.time)), format_seconds(e.bound.time));
+  html += cell(to_seconds(s.time).value, readable_time(to_seconds(s.time)), readable_time(e.bound.time));
   html += cell(s.fraction_of_bound(), fmt::format("{:.1f} %", 100 * s.fraction_of_bound()));
   html += cell(algbw, fmt::format("{:.2f} GB/s", algbw), fmt::format("{:.2f}", algbw_Bps(e.what, bound) / 1e9));
   html += cell(busbw, fmt::format("{:.2f} GB/s", busbw), fmt::format("{:.2f}", busbw_Bps(e.what, bound) / 1e9));
@@ -45,12 +45,11 @@ std::string plan_row(const PageEntry& e, std::size_t index) {
   const double held = s.links_used == 0 ? 0 : s.utilisation(s.busiest_link);
   html += cell(
       held, fmt::format("{:.0f} %{}", 100 * held,
-                        s.links_used == 0
-                            ? std::string()
-                            : fmt::format("<small>{}</small>", escape_html(e.topology.describe_link(s.busiest_link)))));
+                        s.links_used == 0 ? std::string()
+                                          : fmt::format("<small>{}</small>", link_name(e.topology, s.busiest_link))));
   html += cell(p.plan->schedule().steps(), fmt::format("{}", p.plan->schedule().steps()));
   html += cell(static_cast<double>(s.messages), fmt::format("{}", s.messages));
-  html += cell(static_cast<double>(p.plan->segment().count), format_bytes(p.plan->segment()));
+  html += cell(static_cast<double>(p.plan->segment().count), readable_bytes(p.plan->segment()));
   return html + "<td>yes</td></tr>\n";
 }
 
@@ -58,12 +57,11 @@ std::string link_row(const Topology& t, const SimulationResult& s, LinkId link) 
   const Link& l = t.link(link);
   const double megabytes = static_cast<double>(s.link_bytes[link]) * 1e-6;
   const double most = l.bandwidth.value * to_seconds(s.time).value * 1e-6;
-  std::string html =
-      fmt::format("<tr data-link=\"{}\"><th scope=\"row\">{}</th>", link, escape_html(t.describe_link(link)));
+  std::string html = fmt::format("<tr data-link=\"{}\"><th scope=\"row\">{}</th>", link, link_name(t, link));
   html += cell(s.utilisation(link), fmt::format("{:.1f} %", 100 * s.utilisation(link)));
   html += cell(megabytes, fmt::format("{:.4g} MB", megabytes), fmt::format("{:.4g}", most));
   html += cell(l.bandwidth.value, format_bandwidth(l.bandwidth));
-  return html + cell(l.latency.value, format_seconds(l.latency)) + "</tr>\n";
+  return html + cell(l.latency.value, readable_time(l.latency)) + "</tr>\n";
 }
 
 }  // namespace

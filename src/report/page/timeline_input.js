@@ -1,6 +1,6 @@
 // Pointer, wheel and keys of a timeline.
 function time_at(panel, view, x) {
-  return view.from + (x - GUTTER) / (panel.lanes.clientWidth - GUTTER - 8) * (view.to - view.from);
+  return view.from + (x - panel.gutter) / (panel.lanes.clientWidth - panel.gutter - 8) * (view.to - view.from);
 }
 
 // The place of an event inside the visible part of the lanes.
@@ -29,7 +29,7 @@ function follow_pointer(panel, figures, view, refresh) {
   });
   panel.lanes.addEventListener("pointermove", (event) => {
     if (drag) {
-      const per_pixel = drag.width / (panel.lanes.clientWidth - GUTTER - 8);
+      const per_pixel = drag.width / (panel.lanes.clientWidth - panel.gutter - 8);
       const from = drag.from - (event.clientX - drag.x) * per_pixel;
       show_range(view, from, from + drag.width);
     } else {

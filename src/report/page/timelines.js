@@ -1,7 +1,6 @@
 // Two timelines that share one view of time. Only what can be seen is drawn, so that 10,000 bars move smoothly.
 const ROW = 16;
 const AXIS = 22;
-const GUTTER = 92;
 
 function set_up_timelines(card, figures) {
   const longest = Math.max(1, ...figures.plans.map((plan) => plan.time_ps));
@@ -67,10 +66,10 @@ function make_panel(element, figures, view, refresh) {
     chooser: element.querySelector("select"), lanes: element.querySelector(".lanes"),
     canvas: element.querySelector("canvas"), space: element.querySelector(".space"),
     total: element.querySelector(".total"), reading: element.querySelector(".reading"),
-    note: element.querySelector(".note"), row: 0, bar: -1,
+    note: element.querySelector(".note"), row: 0, bar: -1, gutter: 92,
   };
   choose_bars(panel, figures.plans[Number(panel.chooser.value)]);
-  panel.lanes.addEventListener("scroll", refresh);
+  for (const name of ["scroll", "focus", "blur"]) panel.lanes.addEventListener(name, refresh);
   follow_pointer(panel, figures, view, refresh);
   follow_keys(panel, figures, view, refresh);
   return panel;
@@ -83,24 +82,28 @@ function choose_bars(panel, plan) {
   panel.bar = -1;
   let count = 0;
   panel.rows = plan.bars.map((flat) => {
-    const row = { begin: [], end: [], send: [], reach: [] };
+    const row = { begin: [], end: [], send: [], others: [], reach: [] };
     let at = 0;
     let reach = 0;
-    for (let i = 0; i < flat.length; i += 3) {
+    for (let i = 0; i < flat.length; i += 4) {
       row.begin.push((at + flat[i]) * plan.unit_ps);
       at += flat[i] + flat[i + 1];
       row.end.push(at * plan.unit_ps);
       row.send.push(flat[i + 2]);
+      row.others.push(flat[i + 3]);
       reach = Math.max(reach, at * plan.unit_ps);
       row.reach.push(reach);
     }
     count += row.begin.length;
     return row;
   });
-  panel.space.style.height = `${AXIS + ROW * panel.rows.length + 4}px`;
+  const height = AXIS + ROW * panel.rows.length + 4;
+  panel.space.style.height = `${height}px`;
+  panel.lanes.style.height = `min(${height + 2}px, 26rem, 70vh)`;
+  panel.lanes.scrollTop = 0;
   panel.canvas.dataset.bars = count;
   panel.total.textContent = `takes ${format_time(plan.time_ps)}, ${count} bars`;
-  panel.reading.textContent = "";
+  panel.reading.textContent = "Point at a bar, or focus the timeline and press the arrow keys.";
   panel.note.textContent = plan.bars_note;
 }
 
@@ -110,6 +113,7 @@ function bar_in_words(panel, figures) {
   if (panel.bar < 0) return `Row ${panel.row + 1} of ${panel.rows.length}: ${link}, ${row.begin.length} bars`;
   const send = panel.plan.sends[row.send[panel.bar]];
   const what = send.adds ? "added up" : "copied";
+  const others = row.others[panel.bar] === 0 ? "" : ` in turns with ${row.others[panel.bar]} more`;
   return `${link}: transfer of ${format_bytes(send.bytes)} from rank ${send.from} to rank ${send.to} (step ${send.step}, ` +
-    `${what} on arrival), ${format_time(row.begin[panel.bar])} to ${format_time(row.end[panel.bar])}`;
+    `${what} on arrival)${others}, ${format_time(row.begin[panel.bar])} to ${format_time(row.end[panel.bar])}`;
 }
