@@ -127,10 +127,11 @@ std::string draw_network(const Topology& t, const SimulationResult& r) {
                        kDrawnLinksMax);
   }
   const Layout layout = lay_out(t);
+  const double thin = std::clamp(14 / std::sqrt(static_cast<double>(t.links().size()) + 1), 0.35, 1.0);
   return fmt::format(
-      "<svg class=\"network\" viewBox=\"0 0 {0:.0f} {1:.0f}\" style=\"--wide:{0:.0f}px\" role=\"img\" "
+      "<svg class=\"network\" viewBox=\"0 0 {0:.0f} {1:.0f}\" style=\"--wide:{0:.0f}px;--thin:{4:.2f}\" role=\"img\" "
       "aria-label=\"Drawing of the network; every link is also in the table of links\">{2}{3}</svg>",
-      layout.width, layout.height, draw_links(t, r, layout), draw_vertices(t, layout));
+      layout.width, layout.height, draw_links(t, r, layout), draw_vertices(t, layout), thin);
 }
 
 }  // namespace hocket

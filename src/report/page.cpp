@@ -33,8 +33,8 @@ std::string title_of(const PageEntry& e) {
 std::string select(std::string_view what, std::string_view label, const PageEntry& e, std::size_t selected) {
   std::string html = fmt::format("<label>{} <select data-choose=\"{}\">", label, what);
   for (std::size_t i = 0; i < e.plans.size(); ++i) {
-    html += fmt::format("<option value=\"{}\"{}>{}{}</option>", i, i == selected ? " selected=\"selected\"" : "",
-                        escape_html(e.plans[i].name), e.plans[i].file.empty() ? "" : " (file)");
+    html += fmt::format("<option value=\"{}\"{}>{}</option>", i, i == selected ? " selected=\"selected\"" : "",
+                        escape_html(plan_label(e.plans[i])));
   }
   return html + "</select></label>";
 }
@@ -151,6 +151,10 @@ std::size_t PageEntry::find(std::string_view name) const {
   std::size_t i = 0;
   while (i < plans.size() && (plans[i].name != name || !plans[i].file.empty())) ++i;
   return i;
+}
+
+std::string plan_label(const PagePlan& plan) {
+  return plan.file.empty() ? plan.name : fmt::format("{} ({})", plan.name, plan.file);
 }
 
 std::vector<PagePlan> page_plans(const Planning& planning) {

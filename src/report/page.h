@@ -36,6 +36,9 @@ struct PageEntry {
   [[nodiscard]] std::size_t find(std::string_view name) const;
 };
 
+/// "ring", or "ring (my.xml)" when it was read from a file.
+[[nodiscard]] std::string plan_label(const PagePlan& plan);
+
 /// The planner's candidates as plans of a page.
 [[nodiscard]] std::vector<PagePlan> page_plans(const Planning& planning);
 

@@ -204,8 +204,8 @@ class Interaction(PageTest):
         before = self.page.run("document.querySelector('canvas').toDataURL()")
         frames = self.page.run(
             "probes.frames(120, (i) => { const lanes = document.querySelector('.lanes'); lanes.scrollTop = 3 * i; "
-            "lanes.dispatchEvent(new WheelEvent('wheel', { ctrlKey: true, deltaY: i % 60 < 30 ? -1 : 1, cancelable: true, "
-            f"clientX: {box['x'] + 300}, clientY: {box['y'] + 60} }})); }})")
+            "lanes.dispatchEvent(new WheelEvent('wheel', { ctrlKey: true, deltaY: i % 60 < 30 ? -1 : 1, "
+            f"cancelable: true, clientX: {box['x'] + 300}, clientY: {box['y'] + 60} }})); }})")
         self.assertNotEqual(self.page.run("document.querySelector('canvas').toDataURL()"), before)
         drawn = self.page.run("document.querySelector('canvas').dataset.drawn")
         print(f"{bars} bars, {drawn} painted in the last frame; 120 frames of zooming and scrolling: mean "
@@ -227,12 +227,14 @@ class Keyboard(PageTest):
             self.assertTrue(stop["seen"], f"no visible focus: {stop}")
         self.assertEqual(walk[0]["name"], "Skip to the summary")
         names = [stop["name"] for stop in walk]
-        order = ["Skip to the summary", "Dark colours", "Table of plans", "Network; the arrow keys read one link after "
-                 "another", "Previous share", "Play", "Step", "Zoom in", "Timeline, links as rows", "What the words mean"]
+        order = ["Skip to the summary", "Dark colours", "Table of plans",
+                 "Network; the arrow keys read one link after another", "Previous share", "Play", "Step", "Zoom in",
+                 "Timeline, links as rows", "What the words mean"]
         self.assertEqual([name for name in names if name in order],
                          order[:8] + ["Timeline, links as rows"] * 2 + order[9:])
-        reachable = self.page.run("[...document.querySelectorAll('button, select, input, a, summary, [tabindex=\"0\"]')]"
-                                  ".filter((e) => e.checkVisibility()).length")
+        controls = "button, select, input, a, summary, [tabindex='0']"
+        reachable = self.page.run(f'[...document.querySelectorAll("{controls}")].filter((e) => '
+                                  "e.checkVisibility()).length")
         self.assertEqual(len(walk), reachable)
         for stop in walk:
             print(f"  {stop['tag']:8} {stop['name']}")

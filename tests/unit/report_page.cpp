@@ -188,7 +188,8 @@ TEST(Page, DrawsTwoNpusAsGolden) {
   const std::string svg = draw_network(reported.entry().topology, *reported.entry().plans[0].result);
   EXPECT_EQ(
       svg.substr(0, svg.find("<g class=\"vertices\">")),
-      "<svg class=\"network\" viewBox=\"0 0 212 100\" style=\"--wide:212px\" role=\"img\" aria-label=\"Drawing of the "
+      "<svg class=\"network\" viewBox=\"0 0 212 100\" style=\"--wide:212px;--thin:1.00\" role=\"img\" "
+      "aria-label=\"Drawing of the "
       "network; every link is also in the table of links\"><g class=\"links\"><path data-link=\"0\" class=\"load5\" "
       "d=\"M62.9 51.6Q106.0 57.0 148.1 51.7M141.6 56.1L148.1 51.7L140.7 49.1\"><title>0 &#8594; 1: 4.194 MB, held 100 "
       "% "

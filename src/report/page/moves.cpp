@@ -14,10 +14,49 @@ using nlohmann::ordered_json;
 
 constexpr std::int64_t kUnitsMax = 10'000'000;  // the whole run in at most so many units of time
 
+/// The longest chain of transfers that must come before each op. A proved schedule has no cycle.
+std::vector<std::uint32_t> chain_lengths(const Schedule& schedule) {
+  const std::size_t n = schedule.ops().size();
+  std::vector<std::vector<OpId>> after(n);
+  std::vector<std::uint32_t> waits(n, 0);
+  std::vector<std::uint32_t> length(n, 0);
+  for (OpId id = 0; id < n; ++id) {
+    for (const Dependency dependency : schedule.dependencies(id)) after[dependency.on()].push_back(id);
+    waits[id] += static_cast<std::uint32_t>(schedule.dependencies(id).size());
+    if (!schedule.op(id).sends()) continue;
+    after[id].push_back(schedule.match(id));
+    ++waits[schedule.match(id)];
+  }
+  std::vector<OpId> ready;
+  for (OpId id = 0; id < n; ++id) {
+    if (waits[id] == 0) ready.push_back(id);
+  }
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    const std::uint32_t sent = schedule.op(ready[i]).sends() ? 1 : 0;
+    for (const OpId next : after[ready[i]]) {
+      const bool arrives = sent == 1 && schedule.match(ready[i]) == next;
+      length[next] = std::max(length[next], length[ready[i]] + (arrives ? 1 : 0));
+      if (--waits[next] == 0) ready.push_back(next);
+    }
+  }
+  return length;
+}
+
+/// The algorithm's own steps; files that know none are stepped through by what has to come first.
+std::vector<std::uint32_t> steps_of(const Schedule& schedule) {
+  if (schedule.steps() <= 1) return chain_lengths(schedule);
+  std::vector<std::uint32_t> steps;
+  for (const Op& op : schedule.ops()) steps.push_back(op.step);
+  return steps;
+}
+
 /// Transfers that the page mentions, numbered in the order in which they are first asked for.
 class SendTable {
  public:
-  SendTable(const Plan& plan, FlatRoutes routes) : plan_(plan), routes_(std::move(routes)) {}
+  SendTable(const Plan& plan, FlatRoutes routes)
+      : plan_(plan), routes_(std::move(routes)), steps_(steps_of(plan.schedule())) {}
+
+  [[nodiscard]] std::uint32_t step(OpId op) const { return steps_[op]; }
 
   std::size_t index(OpId op) {
     const auto [at, added] = index_.try_emplace(op, index_.size());
@@ -37,7 +76,7 @@ class SendTable {
     if (added) route_list_.push_back(route);
     const std::uint64_t row[] = {schedule.rank_of(id),
                                  op.peer,
-                                 op.step,
+                                 step(id),
                                  adds_up(schedule, id) ? 1U : 0U,
                                  static_cast<std::uint64_t>(plan_.bytes(id)),
                                  at->second};
@@ -46,6 +85,7 @@ class SendTable {
 
   const Plan& plan_;
   FlatRoutes routes_;
+  std::vector<std::uint32_t> steps_;  // per op
   std::map<OpId, std::size_t> index_;
   std::map<std::vector<LinkId>, std::size_t> route_index_;
   ordered_json sends_ = ordered_json::array();
@@ -58,8 +98,14 @@ struct Share {
   std::vector<OpId> sends;
 };
 
+/// Where pieces may change their number on the way, no share can be followed.
+bool keeps_numbers(const Schedule& schedule) {
+  return schedule.collective().kind != CollectiveKind::kAllToAll && !schedule.division().uniform;
+}
+
 /// First pieces of the runs that no op cuts: pieces of one run always move together.
 std::vector<std::uint32_t> run_starts(const Schedule& schedule) {
+  if (!keeps_numbers(schedule)) return {0};
   const std::uint32_t pieces = schedule.division().pieces();
   std::vector<bool> starts(pieces + std::size_t{1}, false);
   starts[0] = true;
@@ -93,7 +139,7 @@ std::vector<Share> shares_of(const Plan& plan, std::size_t& runs) {
   for (OpId id = 0; id < schedule.ops().size(); ++id) {
     const Op& op = schedule.op(id);
     if (!op.sends() || op.count == 0) continue;
-    const std::uint32_t first = op.source_piece % pieces;
+    const std::uint32_t first = keeps_numbers(schedule) ? op.source_piece % pieces : 0;
     auto at = std::lower_bound(starts.begin(), starts.end(), first);
     for (; at != starts.end() && *at < first + op.count; ++at)
       shares[static_cast<std::size_t>(at - starts.begin())].sends.push_back(id);
@@ -110,7 +156,7 @@ ordered_json shares_json(const Plan& plan, SendTable& table, std::string& note) 
     sends += share.sends.size();
     if (sends > kShareSendsMax && !list.empty()) break;
     std::stable_sort(share.sends.begin(), share.sends.end(),
-                     [&](OpId a, OpId b) { return plan.schedule().op(a).step < plan.schedule().op(b).step; });
+                     [&](OpId a, OpId b) { return table.step(a) < table.step(b); });
     share.sends.resize(std::min(share.sends.size(), kShareSendsMax));
     ordered_json indices = ordered_json::array();
     for (const OpId id : share.sends) indices.push_back(table.index(id));

@@ -97,6 +97,7 @@ function share_options(plan) {
   const options = plan.shares.map((share, index) => {
     const root = root_of(share.sends.map((id) => plan.sends[id]));
     const where = root === null ? "" : `, root ${root}`;
+    if (plan.shares.length === 1) return new Option("everything", 0);
     return new Option(`${index + 1} of ${plan.shares.length}${where} (${format_bytes(share.bytes)})`, index);
   });
   return options.length > 1 ? [...options, new Option("all together", -1)] : options;

@@ -15,6 +15,7 @@ std::string time_text(const SimulationResult& r) { return readable_time(to_secon
 std::string asked_in_words(const PageEntry& e) {
   const std::string size = readable_bytes(e.what.bytes());
   const std::uint32_t n = e.what.collective.ranks;
+  if (n == 1) return fmt::format("One processor holds {} and there is no other to share it with.", size);
   const std::string all = fmt::format("{} processors", n);
   switch (e.what.collective.kind) {
     case CollectiveKind::kAllReduce:
@@ -63,7 +64,8 @@ std::string compared_in_words(const PageEntry& e) {
 /// What holds the chosen plan back, from how long its busiest link is held.
 std::string limit_in_words(const PageEntry& e) {
   const SimulationResult& r = *e.plans[e.chosen()].result;
-  if (r.links_used == 0) return "Nothing has to move, so nothing limits it.";
+  if (r.messages == 0) return "Nothing has to move, so nothing limits it.";
+  if (r.links_used == 0) return "Only how long messages travel: they are empty.";
   const double held = r.utilisation(r.busiest_link);
   const std::string link = link_name(e.topology, r.busiest_link);
   if (e.bound.rule == "latency" && held < 0.9) {
@@ -107,7 +109,7 @@ std::string reason_of(const Bound& bound) {
 
 std::string bound_in_words(const PageEntry& e) {
   const SimulationResult& r = *e.plans[e.chosen()].result;
-  if (e.bound.time.value <= 0 || r.time.count == 0) return "There is no lower limit here: nothing has to move.";
+  if (e.bound.time.value <= 0 || r.time.count == 0) return "There is no lower limit above zero here.";
   const double over = to_seconds(r.time).value / e.bound.time.value;
   const std::string distance = over < 1.005
                                    ? std::string("This plan reaches it.")
@@ -121,9 +123,11 @@ std::string bound_in_words(const PageEntry& e) {
 
 std::string plan_in_words(const PageEntry& e) {
   const PagePlan& best = e.plans[e.chosen()];
-  std::string text =
-      fmt::format("<b>{}</b> is the fastest of {}: {}.", escape_html(best.name),
-                  e.plans.size() == 1 ? "1 plan" : fmt::format("{} plans", e.plans.size()), time_text(*best.result));
+  std::string text = e.plans.size() == 1 ? fmt::format("<b>{}</b> is the only plan: {}.", escape_html(best.name),
+                                                       time_text(*best.result))
+                                         : fmt::format("<b>{}</b> is the fastest of {} plans: {}.",
+                                                       escape_html(best.name), e.plans.size(), time_text(*best.result));
+  if (e.what.collective.ranks == 1) return text;
   if (!best.file.empty()) return text + fmt::format(" It was read from {}.", escape_html(best.file));
   if (const auto algorithm = find_algorithm(best.name)) {
     text += fmt::format(" How it works: {} ({}).", escape_html((*algorithm)->description),
@@ -137,10 +141,17 @@ std::string tile(std::string_view what, std::string_view figure, std::string_vie
                      figure, note);
 }
 
+/// A name that may be broken behind its underscores.
+std::string breakable(std::string_view name) {
+  std::string html;
+  for (const char c : escape_html(name)) html += c == '_' ? std::string("_<wbr/>") : std::string(1, c);
+  return html;
+}
+
 std::string write_tiles(const PageEntry& e) {
   const PagePlan& best = e.plans[e.chosen()];
   std::string html = "<dl class=\"tiles\">\n";
-  html += tile("Fastest plan", escape_html(best.name), fmt::format("of {} compared", e.plans.size()));
+  html += tile("Fastest plan", breakable(best.name), fmt::format("of {} compared", e.plans.size()));
   html += tile("Time", time_text(*best.result), fmt::format("at least {} on any plan", readable_time(e.bound.time)));
   if (const std::size_t ring = e.find("ring"); ring < e.plans.size() && best.result->time.count > 0) {
     html += tile("Against the ring",
@@ -191,7 +202,7 @@ std::string draw_times(const PageEntry& e) {
         "<li{}><span class=\"name\">{}</span><span class=\"track\"><span class=\"bar\" "
         "style=\"width:{:.2f}%\"></span><span class=\"bound\" style=\"left:{:.2f}%\"></span></span><span "
         "class=\"figure\">{}</span></li>\n",
-        i == e.chosen() ? " class=\"chosen\"" : "", escape_html(e.plans[i].name),
+        i == e.chosen() ? " class=\"chosen\"" : "", escape_html(plan_label(e.plans[i])),
         100.0 * static_cast<double>(r.time.count) / static_cast<double>(longest), bound, time_text(r));
   }
   return html + fmt::format(

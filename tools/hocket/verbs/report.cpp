@@ -8,6 +8,8 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "exchange/schedule_format.h"
 #include "flags.h"
@@ -107,11 +109,17 @@ Result<void> add_schedule(const ScheduleFile& file, Job& job) {
     return fail(Code::kMismatch, "{}: root {}, the page has root {}", file.path, schedule.collective().root,
                 job.what.collective.root);
   }
-  const Bytes segment = job.planning.candidates[job.planning.chosen].plan.segment();
-  HOCKET_TRY_ASSIGN(Plan plan, Plan::bind(file.verified, job.what, segment));
-  HOCKET_TRY_ASSIGN(SimulationResult result, simulate(plan, job.topology, job.simulate));
-  job.file_plans.push_back(std::move(plan));
-  job.file_results.push_back(std::move(result));
+  // As for the planner's own plans the segment size is the best of several: those that its candidates ended with.
+  std::set<Bytes> segments;
+  for (const Candidate& c : job.planning.candidates) segments.insert(c.plan.segment());
+  std::optional<std::pair<Plan, SimulationResult>> best;
+  for (const Bytes segment : segments) {
+    HOCKET_TRY_ASSIGN(Plan plan, Plan::bind(file.verified, job.what, segment));
+    HOCKET_TRY_ASSIGN(SimulationResult result, simulate(plan, job.topology, job.simulate));
+    if (!best || result.time < best->second.time) best.emplace(std::move(plan), std::move(result));
+  }
+  job.file_plans.push_back(std::move(best->first));
+  job.file_results.push_back(std::move(best->second));
   job.from_files.push_back({schedule.algorithm(), std::filesystem::path(file.path).filename().string(),
                             &job.file_plans.back(), &job.file_results.back()});
   return {};
