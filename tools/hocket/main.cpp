@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "base/spelling.h"
-#include "base/version.h"
-#include "verb.h"
+#include "command_line.h"
 
 namespace hocket {
 namespace {
@@ -65,15 +63,8 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"hocket plans, proves, simulates and runs collectives on your topology", "hocket"};
-  app.set_version_flag("--version", std::string(build_stamp().version));
-  app.require_subcommand(0, 1);
-  std::map<const CLI::App*, VerbAction> actions;
-  for (const Verb* verb : verbs()) {
-    CLI::App* sub = app.add_subcommand(std::string(verb->name), std::string(verb->summary));
-    sub->footer(fmt::format("Example:\n  {}", verb->example));
-    actions.emplace(sub, verb->declare(*sub));
-  }
+  const CommandLine line = make_command_line();
+  CLI::App& app = *line.app;
   if (argc > 1 && argv[1][0] != '-' && !is_verb(argv[1])) return unknown_verb(argv[1]);
   try {
     app.parse(argc, argv);
@@ -85,7 +76,7 @@ int run(int argc, char** argv) {
     return 0;
   }
   const CLI::App* chosen = app.get_subcommands().front();
-  const Result<int> result = actions.at(chosen)();
+  const Result<int> result = line.actions.at(chosen)();
   if (result) return *result;
   fmt::print(stderr, "hocket {}: {}\n", chosen->get_name(), result.error().text);
   return exit_code(result.error().code);
