@@ -5,7 +5,8 @@ A document is README.md, CONTRIBUTING.md or a page of docs/ (measured.md apart: 
 scratch folder of its own, with `examples` beside, and its commands run in the order of the text:
 
 * a block fenced with ```console: lines after `$ ` are commands, the lines below their output, stdout and stderr
-  together. `...` alone on a line stands for any lines. `(exit 2)` as last line: that exit status, otherwise 0.
+  together. `...` alone on a line stands for any lines, ` ...` at its end for the rest of the line. `(exit 2)` as last
+  line: that exit status, otherwise 0.
   ```console varying: times differ from run to run, so every number counts as equal to every other.
 * a code span or table cell that starts with `hocket `: it must succeed. Words in capitals are placeholders: not run.
 
@@ -71,13 +72,17 @@ def normal(line, varying):
     return line
 
 
+def same_line(expected, actual):
+    return actual.startswith(expected[:-3]) if expected.endswith(" ...") else expected == actual
+
+
 def matches(expected, actual):
     """True when `actual` lines are those of `expected`, where '...' stands for any number of lines."""
     if not expected:
         return not actual
     if expected[0] == "...":
         return any(matches(expected[1:], actual[i:]) for i in range(len(actual) + 1))
-    return bool(actual) and expected[0] == actual[0] and matches(expected[1:], actual[1:])
+    return bool(actual) and same_line(expected[0], actual[0]) and matches(expected[1:], actual[1:])
 
 
 def trimmed(lines):

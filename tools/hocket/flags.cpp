@@ -1,6 +1,9 @@
 #include "flags.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 #include "base/version.h"
 #include "exchange/load_topology.h"
@@ -100,6 +103,12 @@ Result<Bytes> SimulationFlags::segment_bytes() const {
   HOCKET_TRY_ASSIGN(const Bytes bytes, parse_bytes(segment));
   if (bytes.count == 0) return fail(Code::kInvalidArgument, "--segment {}: must be above zero", segment);
   return bytes;
+}
+
+std::string emphasised(const std::string& text) {
+  const char* no_color = std::getenv("NO_COLOR");
+  if (isatty(STDOUT_FILENO) == 0 || (no_color != nullptr && *no_color != '\0')) return text;
+  return fmt::format("\x1b[1m{}\x1b[0m", text);
 }
 
 nlohmann::ordered_json document(std::string_view verb) {

@@ -59,6 +59,9 @@ struct SimulationFlags {
   [[nodiscard]] Result<Bytes> segment_bytes() const;
 };
 
+/// `text` in bold when stdout is a terminal that may be coloured (NO_COLOR unset), otherwise as it is.
+[[nodiscard]] std::string emphasised(const std::string& text);
+
 /// A document of the given verb with the keys every document has.
 [[nodiscard]] nlohmann::ordered_json document(std::string_view verb);
 /// Prints a document to stdout.

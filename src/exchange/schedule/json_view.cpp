@@ -154,6 +154,17 @@ Result<OpKind> kind_of(const Json& object) {
   return fail(Code::kMalformed, "unknown op '{}'", name);
 }
 
+/// Members that the kind has no use for are refused: they show that something else was meant.
+Result<void> check_unused(const Json& line, const Op& op) {
+  const bool used[3] = {op.sends() || op.receives(), op.reads_source(), op.writes_target()};
+  constexpr std::array<const char*, 3> kKeys{"peer", "source", "target"};
+  for (std::size_t i = 0; i < kKeys.size(); ++i) {
+    if (!used[i] && line.contains(kKeys[i]))
+      return fail(Code::kMalformed, "{} has no '{}'", name_of(op.kind), kKeys[i]);
+  }
+  return {};
+}
+
 Result<Op> read_op(const Json& line) {
   static constexpr std::array<std::string_view, 9> kKeys{"op",      "peer",  "source", "target", "count",
                                                          "channel", "route", "step",   "after"};
@@ -162,6 +173,7 @@ Result<Op> read_op(const Json& line) {
   HOCKET_TRY(known_keys(line, kKeys));
   Op op;
   HOCKET_TRY_ASSIGN(op.kind, kind_of(line));
+  HOCKET_TRY(check_unused(line, op));
   if (op.sends() || op.receives()) {
     HOCKET_TRY_ASSIGN(op.peer, number(line, "peer", kRanksMax));
   }

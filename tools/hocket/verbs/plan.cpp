@@ -95,7 +95,7 @@ void print_table(const Job& job) {
   }
   fmt::print("{}", table.text());
   for (const Skipped& s : job.planning.skipped) fmt::print("skipped {}: {}\n", s.algorithm, s.reason);
-  fmt::print("\nchosen: {}\n", job.planning.reason);
+  fmt::print("\n{}\n", emphasised("chosen: " + job.planning.reason));
 }
 
 Result<int> run(const Flags& flags) {
