@@ -3,6 +3,7 @@
 Needs the program as HOCKET_BINARY. Exits with 77, which CTest reports as skipped, when there is no browser.
 """
 
+import json
 import os
 import pathlib
 import subprocess
@@ -94,6 +95,25 @@ class Summary(PageTest):
         titles = self.page.run("document.querySelector('.vertices').textContent")
         for name in HOSTILE:
             self.assertIn(name, titles)
+
+
+class Document(PageTest):
+    def test_json_has_the_figures_of_the_page(self):
+        path = pathlib.Path(self.folder.name) / "json.html"
+        run = subprocess.run([BINARY, "report", "torus:4x4", "ring:4", "-o", str(path), "--json"], check=True,
+                             capture_output=True)
+        document = json.loads(run.stdout)
+        self.assertEqual((document["verb"], document["schema"]), ("report", 1))
+        self.assertIn("hocket", document)
+        self.assertEqual(document["page_bytes"], path.stat().st_size)
+        self.page.open(path)
+        for index, network in enumerate(document["networks"]):
+            figures = self.page.run(f"JSON.parse(document.querySelectorAll('script.figures')[{index}].textContent)")
+            self.assertEqual(network["chosen"], figures["plans"][figures["chosen"]]["name"])
+            for row, plan in zip(network["plans"], figures["plans"], strict=True):
+                self.assertEqual(row["algorithm"], plan["name"])
+                self.assertAlmostEqual(row["time_s"], plan["time_ps"] * 1e-12, places=15)
+                self.assertGreaterEqual(row["time_s"], row["bound_s"] * (1 - 1e-9))
 
 
 class Looks(PageTest):

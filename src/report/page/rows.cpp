@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 namespace hocket {
 namespace {
+
+/// A pause shorter than this part of the run is below what a screen shows of the whole.
+constexpr std::int64_t kPausesPerRun = 2000;
 
 using PerLink = std::vector<std::vector<Bar>>;
 
@@ -30,12 +34,19 @@ PerLink join_segments(const SimulationResult& r) {
   return rows;
 }
 
-/// Bars that touch and are of one kind become one, until it is `grain` long.
-std::vector<Bar> join_turns(const Schedule& schedule, const std::vector<Bar>& row, Picos grain) {
+/// How far bars are joined.
+struct Joining {
+  Picos grain;  // longest joined bar
+  Picos pause;  // longest gap inside one
+};
+
+/// Bars of one kind that touch, or nearly, become one.
+std::vector<Bar> join_turns(const Schedule& schedule, const std::vector<Bar>& row, Joining most) {
   std::vector<Bar> joined;
   std::vector<OpId> ops;  // of the last joined bar, each once
   for (const Bar& bar : row) {
-    const bool joins = !joined.empty() && bar.begin <= joined.back().end && bar.end - joined.back().begin <= grain &&
+    const bool joins = !joined.empty() && bar.begin <= joined.back().end + most.pause &&
+                       bar.end - joined.back().begin <= most.grain &&
                        adds_up(schedule, bar.op) == adds_up(schedule, joined.back().op);
     if (!joins) {
       joined.push_back(bar);
@@ -49,16 +60,33 @@ std::vector<Bar> join_turns(const Schedule& schedule, const std::vector<Bar>& ro
   return joined;
 }
 
-std::string note_of(const SimulationResult& r, std::size_t shown, bool joined) {
+std::string note_of(const SimulationResult& r, std::size_t shown, const std::optional<Joining>& joined) {
   std::string note;
-  if (joined) note = "Transfers that take turns on a link without a gap are drawn as one bar.";
+  if (joined) note = "Transfers that take turns on a link are drawn as one bar.";
+  if (joined && joined->pause.count > 0)
+    note += fmt::format(" Pauses up to {} inside one are not shown.", format_seconds(to_seconds(joined->pause)));
   if (shown < r.links_used)
-    note += fmt::format("{}{} of {} used links are shown, those in use the longest.", note.empty() ? "" : " ", shown,
-                        r.links_used);
+    note += fmt::format("{}{} of {} used links are shown, as many as fit, those in use the longest first.",
+                        note.empty() ? "" : " ", shown, r.links_used);
   if (r.timeline_dropped > 0)
     note += fmt::format("{}Only the first {} of {} segments are considered.", note.empty() ? "" : " ",
                         r.timeline.size(), r.timeline.size() + r.timeline_dropped);
   return note;
+}
+
+/// Joins more and more until the rows fit; what was needed, or nothing when they fit as they are.
+std::optional<Joining> join_until_few(const Schedule& schedule, const SimulationResult& r, PerLink& rows) {
+  if (count_bars(rows) <= kBarsMax) return std::nullopt;
+  const PerLink whole = rows;
+  const auto links = static_cast<std::int64_t>(std::max<std::size_t>(1, r.links_used));
+  const std::int64_t per_row = std::max<std::int64_t>(1, static_cast<std::int64_t>(kBarsMax) / links);
+  Joining most{{r.time.count / per_row}, {0}};
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    for (std::size_t link = 0; link < rows.size(); ++link) rows[link] = join_turns(schedule, whole[link], most);
+    if (count_bars(rows) <= kBarsMax) break;
+    most = {{most.grain.count * 2}, {r.time.count / kPausesPerRun}};
+  }
+  return most;
 }
 
 }  // namespace
@@ -70,25 +98,20 @@ bool adds_up(const Schedule& schedule, OpId send) {
 
 Rows choose_rows(const Schedule& schedule, const SimulationResult& r) {
   PerLink per_link = join_segments(r);
-  const bool join = count_bars(per_link) > kBarsMax;
-  if (join) {
-    const auto links = static_cast<std::int64_t>(std::max<std::size_t>(1, r.links_used));
-    const Picos grain{r.time.count / std::max<std::int64_t>(1, static_cast<std::int64_t>(kBarsMax) / links)};
-    for (std::vector<Bar>& row : per_link) row = join_turns(schedule, row, grain);
-  }
+  const std::optional<Joining> joined = join_until_few(schedule, r, per_link);
   std::vector<LinkId> order(per_link.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(), [&](LinkId a, LinkId b) { return r.link_busy[a] > r.link_busy[b]; });
   Rows rows;
   std::size_t shown = 0;
   for (const LinkId link : order) {
-    if (per_link[link].empty() || (shown > 0 && shown + per_link[link].size() > kBarsMax * 5 / 4)) continue;
+    if (per_link[link].empty() || (shown > 0 && shown + per_link[link].size() > kBarsMax)) continue;
     shown += per_link[link].size();
     rows.links.push_back(link);
   }
   std::sort(rows.links.begin(), rows.links.end());
   for (const LinkId link : rows.links) rows.bars.push_back(std::move(per_link[link]));
-  rows.note = note_of(r, rows.links.size(), join);
+  rows.note = note_of(r, rows.links.size(), joined);
   return rows;
 }
 

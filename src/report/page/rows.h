@@ -1,7 +1,8 @@
 // Rows of a timeline: per link the bars that the page shows. Segments of one transfer that touch are one bar; where
-// that would leave more than kBarsMax bars, transfers of one kind that take turns on a link are joined too, up to a
-// length that keeps the rows telling. Rows that still do not fit are left out whole, the links in use the shortest
-// first. Ownership: a value. Threading: pure function. Refuses: nothing.
+// that would leave more than kBarsMax bars, transfers of one kind that take turns on a link are joined too, in
+// the end across short pauses, up to a length that keeps the rows telling. Rows that still do not fit are left out
+// whole, the links in use the shortest first; `note` says all of this. Ownership: a value. Threading: pure function.
+// Refuses: nothing.
 #pragma once
 
 #include <string>
