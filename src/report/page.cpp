@@ -77,7 +77,8 @@ std::string write_moves(const PageEntry& e) {
          "<input type=\"range\" min=\"0\" value=\"0\" aria-label=\"Step\"/></p>\n<p class=\"reading\" "
          "aria-live=\"polite\"></p>\n<p class=\"key\"><span><i class=\"swatch adds\"></i> added up on arrival</span> "
          "<span><i class=\"swatch copies\"></i> copied on arrival</span> <span><i class=\"swatch done\"></i> earlier "
-         "step</span> <span><i class=\"swatch root\"></i> root of the tree</span></p>\n</section>\n";
+         "step</span> <span><i class=\"swatch root\"></i> root of the tree</span></p>\n<p "
+         "class=\"note\"></p>\n</section>\n";
 }
 
 std::string write_timeline(const PageEntry& e, std::string_view side, std::size_t selected) {
@@ -159,6 +160,7 @@ std::string plan_label(const PagePlan& plan) {
 
 std::vector<PagePlan> page_plans(const Planning& planning) {
   std::vector<PagePlan> plans;
+  plans.reserve(planning.candidates.size());
   for (const Candidate& c : planning.candidates) plans.push_back({c.algorithm, "", &c.plan, &c.simulated});
   return plans;
 }

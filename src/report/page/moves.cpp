@@ -1,6 +1,7 @@
 #include "report/page/moves.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -197,8 +198,7 @@ Result<ordered_json> plan_json(const PageEntry& e, const PagePlan& p) {
                       {"steps", p.plan->schedule().steps()},
                       {"link_bytes", r.link_bytes}};
   ordered_json held = ordered_json::array();
-  for (LinkId link = 0; link < r.link_busy.size(); ++link)
-    held.push_back(static_cast<int>(1000 * r.utilisation(link) + 0.5));
+  for (LinkId link = 0; link < r.link_busy.size(); ++link) held.push_back(std::lround(1000 * r.utilisation(link)));
   out["link_held_permille"] = std::move(held);
   std::string shares_note;
   out["shares"] = shares_json(*p.plan, table, shares_note);

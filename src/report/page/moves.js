@@ -31,6 +31,7 @@ function set_up_moves(card, drawing, figures) {
   function choose_plan() {
     plan = figures.plans[Number(chooser.value)];
     share_chooser.replaceChildren(...share_options(plan));
+    card.querySelector(".note").textContent = plan.shares_note;
     choose_share();
   }
 

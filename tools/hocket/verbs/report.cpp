@@ -213,6 +213,7 @@ Result<int> run(Flags flags) {
   }
   HOCKET_TRY(add_schedules(inputs, jobs));
   std::vector<PageEntry> entries;
+  entries.reserve(jobs.size());
   for (const Job& job : jobs) entries.push_back(entry_of(job));
   HOCKET_TRY_ASSIGN(const std::string page, make_page(entries));
   HOCKET_TRY(write_file(flags.output, page));
