@@ -14,6 +14,10 @@ void TopologyFlags::declare(CLI::App& app, bool positional, bool required) {
   CLI::Option* option = positional ? app.add_option("topology", topology, "words (torus:4x4) or a file")
                                    : app.add_option("--topo", topology, "words (torus:4x4) or a file");
   if (required) option->required();
+  declare_changes(app);
+}
+
+void TopologyFlags::declare_changes(CLI::App& app) {
   app.add_option("--link", links, "bandwidth,latency of a link; repeat for further dimensions [16GB/s,150ns]")
       ->allow_extra_args(false);
   app.add_option("--uplink", uplink, "bandwidth,latency of the outer level of two-level networks");

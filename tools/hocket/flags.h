@@ -27,6 +27,8 @@ struct TopologyFlags {
 
   /// With `positional`, the topology is the verb's first argument instead of --topo.
   void declare(CLI::App& app, bool positional, bool required);
+  /// Everything but the topology itself: rates and changes.
+  void declare_changes(CLI::App& app);
   [[nodiscard]] Result<Topology> load() const;
 };
 
