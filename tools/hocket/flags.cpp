@@ -58,6 +58,13 @@ Result<BoundCollective> CollectiveFlags::bind(CollectiveKind kind, std::uint32_t
 void SimulationFlags::declare(CLI::App& app) {
   app.add_option("--model", model, "network model: message, packet or fluid")->capture_default_str();
   app.add_option("--segment", segment, "bytes that move at once [the best of several]");
+  app.add_option("--payload", payload, "packet model: bytes of data in a packet")->capture_default_str();
+  app.add_option("--head", head, "packet model: bytes of a head flit")->capture_default_str();
+  app.add_option("--message-overhead", overhead, "a segment holds its first link that much longer")
+      ->capture_default_str();
+  app.add_option("--copy-rate", copy_rate, "a rank's rate of copying what arrives [no limit]");
+  app.add_option("--reduce-rate", reduce_rate, "a rank's rate of reducing what arrives [no limit]");
+  app.add_flag("--store-and-forward", store_and_forward, "a hop starts when all of a segment (packet) is there");
 }
 
 Result<SimulateOptions> SimulationFlags::options() const {
@@ -70,6 +77,16 @@ Result<SimulateOptions> SimulationFlags::options() const {
     options.model = NetworkModel::kFluid;
   } else {
     return fail(Code::kInvalidArgument, "unknown network model '{}'; known: message, packet, fluid", model);
+  }
+  options.store_and_forward = store_and_forward;
+  HOCKET_TRY_ASSIGN(options.packet_payload, parse_bytes(payload));
+  HOCKET_TRY_ASSIGN(options.head_flit, parse_bytes(head));
+  HOCKET_TRY_ASSIGN(options.per_message_overhead, parse_seconds(overhead));
+  if (!copy_rate.empty()) {
+    HOCKET_TRY_ASSIGN(options.copy_rate, parse_bandwidth(copy_rate));
+  }
+  if (!reduce_rate.empty()) {
+    HOCKET_TRY_ASSIGN(options.reduce_rate, parse_bandwidth(reduce_rate));
   }
   return options;
 }

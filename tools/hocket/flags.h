@@ -44,6 +44,12 @@ struct CollectiveFlags {
 struct SimulationFlags {
   std::string model = "message";
   std::string segment;
+  std::string payload = "256B";
+  std::string head = "16B";
+  std::string overhead = "0s";
+  std::string copy_rate;
+  std::string reduce_rate;
+  bool store_and_forward = false;
 
   void declare(CLI::App& app);
   [[nodiscard]] Result<SimulateOptions> options() const;
