@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "bounds/statement.h"
 #include "exchange/schedule_format.h"
 #include "flags.h"
 #include "planner/planner.h"
@@ -27,6 +28,7 @@ struct Job {
   Topology topology;
   BoundCollective what;
   Planning planning;
+  SeparatePhases separate;  // all-reduce only
 };
 
 nlohmann::ordered_json candidate_json(const Job& job, const Candidate& c) {
@@ -60,7 +62,14 @@ void print_document(const Job& job) {
   out["size_bytes"] = job.what.bytes().count;
   out["bound"] = {{"time_s", job.planning.bound.time.value},
                   {"rule", job.planning.bound.rule},
-                  {"limit", job.planning.bound.limit}};
+                  {"limit", job.planning.bound.limit},
+                  {"bandwidth_s", job.planning.bound.bandwidth.value},
+                  {"latency_s", job.planning.bound.latency.value},
+                  {"statement", statement_of(job.planning.bound, job.topology, job.what)},
+                  {"parts", job.planning.bound.parts}};
+  if (job.separate.time.value > 0) {
+    out["separate_phases"] = {{"time_s", job.separate.time.value}, {"limit", job.separate.limit}};
+  }
   out["candidates"] = nlohmann::ordered_json::array();
   for (const Candidate& c : job.planning.candidates) out["candidates"].push_back(candidate_json(job, c));
   out["skipped"] = nlohmann::ordered_json::array();
@@ -77,12 +86,28 @@ std::string percent_of_bound(const Job& job, const Candidate& c) {
   return time > 0 ? fmt::format("{:.1f}", 100 * job.planning.bound.time.value / time) : std::string("-");
 }
 
+/// What the bound means, and what separate phases would need.
+std::vector<std::string> bound_statements(const Job& job) {
+  std::vector<std::string> lines;
+  const Bound& bound = job.planning.bound;
+  if (bound.rule == "latency" && bound.bandwidth_rule != "none") {
+    lines.push_back(fmt::format("bandwidth alone: {} ({}: {})", format_seconds(bound.bandwidth), bound.bandwidth_rule,
+                                bound.bandwidth_limit));
+  }
+  lines.push_back(statement_of(bound, job.topology, job.what));
+  lines.push_back(statement_of(job.separate));
+  std::erase(lines, "");
+  return lines;
+}
+
 void print_table(const Job& job) {
   fmt::print("{} of {} over {} ranks on {}\n", name_of(job.what.collective.kind), format_bytes(job.what.bytes()),
              job.what.collective.ranks, job.topology.name());
   for (const std::string& note : job.topology.notes()) fmt::print("note: {}\n", note);
-  fmt::print("lower bound {} ({}: {})\n\n", format_seconds(job.planning.bound.time), job.planning.bound.rule,
+  fmt::print("lower bound {} ({}: {})\n", format_seconds(job.planning.bound.time), job.planning.bound.rule,
              job.planning.bound.limit);
+  for (const std::string& line : bound_statements(job)) fmt::print("  {}\n", line);
+  fmt::print("\n");
   Table table(
       {"algorithm", "time", "algbw GB/s", "busbw GB/s", "% of bound", "busiest link", "links", "steps", "proved"});
   for (const Candidate& c : job.planning.candidates) {
@@ -112,7 +137,8 @@ Result<int> run(const Flags& flags) {
   Result<Planning> planning = plan_collective(topology, what, options);
   if (options.progress) fmt::print(stderr, "\r\x1b[K");
   if (!planning) return tl::unexpected<Error>(std::move(planning.error()));
-  const Job job{std::move(topology), what, std::move(*planning)};
+  const SeparatePhases separate = separate_phases(topology, what);
+  const Job job{std::move(topology), what, std::move(*planning), separate};
   const Plan& chosen = job.planning.candidates[job.planning.chosen].plan;
   if (!flags.output.empty()) HOCKET_TRY(save_schedule(chosen.schedule(), flags.output));
   if (flags.json) {
