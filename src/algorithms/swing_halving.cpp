@@ -55,6 +55,29 @@ class Duties {
   std::vector<std::vector<std::vector<Run>>> runs_;  // by step and rank
 };
 
+/// One step of one part: `reducing` the peer's duties go to it, otherwise the own ones.
+struct PartStep {
+  std::uint32_t part = 0;
+  std::uint32_t step = 0;  // of the peers
+  std::uint32_t time = 0;
+  bool reducing = true;
+};
+
+void write(Transfers& transfers, const SwingPeers& peers, const Duties& duty, const PartStep& at) {
+  const OpOptions options{.channel = static_cast<std::uint16_t>(at.part), .step = at.time};
+  const auto ranks = transfers.pieces() / peers.parts();
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const std::uint32_t peer = peers.peer(rank, at.part, at.step);
+    for (const Run run : duty.of(at.reducing ? peer : rank, at.step)) transfers.send(rank, peer, run, options);
+  }
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const std::uint32_t peer = peers.peer(rank, at.part, at.step);
+    for (const Run run : duty.of(at.reducing ? rank : peer, at.step)) {
+      at.reducing ? transfers.recv_reduce(rank, peer, run, options) : transfers.recv(rank, peer, run, options);
+    }
+  }
+}
+
 Result<Schedule> plan(const PlanRequest& request) {
   const SwingPeers peers(request.topology);
   const std::uint32_t ranks = request.collective.ranks;
@@ -62,26 +85,11 @@ Result<Schedule> plan(const PlanRequest& request) {
   std::vector<Duties> duties;
   for (std::uint32_t part = 0; part < peers.parts(); ++part) duties.emplace_back(peers, ranks, part);
   const std::uint32_t steps = peers.steps();
-  for (std::uint32_t s = 0; s < 2 * steps; ++s) {
-    const bool reducing = s < steps;
-    const std::uint32_t step = reducing ? s : 2 * steps - 1 - s;
+  for (std::uint32_t time = 0; time < 2 * steps; ++time) {
+    const bool reducing = time < steps;
+    const std::uint32_t step = reducing ? time : 2 * steps - 1 - time;
     for (std::uint32_t part = 0; part < peers.parts(); ++part) {
-      const OpOptions options{.channel = static_cast<std::uint16_t>(part), .step = s};
-      const Duties& duty = duties[part];
-      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        const std::uint32_t peer = peers.peer(rank, part, step);
-        for (const Run run : duty.of(reducing ? peer : rank, step)) transfers.send(rank, peer, run, options);
-      }
-      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        const std::uint32_t peer = peers.peer(rank, part, step);
-        for (const Run run : duty.of(reducing ? rank : peer, step)) {
-          if (reducing) {
-            transfers.recv_reduce(rank, peer, run, options);
-          } else {
-            transfers.recv(rank, peer, run, options);
-          }
-        }
-      }
+      write(transfers, peers, duties[part], {part, step, time, reducing});
     }
   }
   return std::move(transfers).finish();
