@@ -4,6 +4,8 @@
 #include <ctime>
 #include <optional>
 
+#include "algorithms/packing/repair.h"
+
 namespace hocket {
 namespace {
 
@@ -54,15 +56,13 @@ class SegmentSearch {
   double last_seconds_ = 0;
 };
 
-Result<Candidate> evaluate(const Algorithm& algorithm, const Topology& topology, const BoundCollective& what,
-                           const PlanningOptions& options) {
-  const double start = cpu_seconds();
-  const PlanRequest request{topology, what.collective};
-  HOCKET_TRY_ASSIGN(Schedule schedule,
-                    what.collective.ranks == 1 ? plan_single_rank(what.collective) : algorithm.plan(request));
+/// Proves and simulates what took `synthesis_s` to plan.
+Result<Candidate> evaluate(Schedule schedule, const Topology& topology, const BoundCollective& what,
+                           const PlanningOptions& options, double synthesis_s) {
+  const std::string name = schedule.algorithm();
   const double planned = cpu_seconds();
   HOCKET_TRY_ASSIGN(const VerifiedSchedule verified, prove(std::move(schedule)));
-  const double proved = cpu_seconds();
+  const double proof_s = cpu_seconds() - planned;
   std::optional<Candidate> best;
   SegmentSearch search(verified.schedule(), what);
   std::int64_t size = options.segment.count > 0 ? options.segment.count : kCoarsestSegment;
@@ -71,8 +71,7 @@ Result<Candidate> evaluate(const Algorithm& algorithm, const Topology& topology,
     HOCKET_TRY_ASSIGN(SimulationResult result, simulate(plan, topology, options.simulate));
     size = options.segment.count > 0 ? 0 : search.next(size, to_seconds(result.time).value);
     if (best && !(result.time < best->simulated.time)) continue;
-    best =
-        Candidate{std::string(algorithm.name), std::move(plan), std::move(result), planned - start, proved - planned};
+    best = Candidate{name, std::move(plan), std::move(result), synthesis_s, proof_s};
   }
   return std::move(*best);
 }
@@ -139,7 +138,12 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
       continue;
     }
     if (options.progress) options.progress(algorithm->name);
-    HOCKET_TRY_ASSIGN(Candidate candidate, evaluate(*algorithm, topology, what, with_bound));
+    const double start = cpu_seconds();
+    HOCKET_TRY_ASSIGN(Schedule schedule, what.collective.ranks == 1 ? plan_single_rank(what.collective)
+                                                                    : algorithm->plan({topology, what.collective}));
+    const double synthesis_s = cpu_seconds() - start;
+    HOCKET_TRY_ASSIGN(Candidate candidate, evaluate(std::move(schedule), topology, what, with_bound, synthesis_s));
+    candidate.algorithm = algorithm->name;
     planning.candidates.push_back(std::move(candidate));
     if (planning.candidates.back().simulated.time < planning.candidates[planning.chosen].simulated.time) {
       planning.chosen = planning.candidates.size() - 1;
@@ -150,6 +154,27 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
     return fail(Code::kUnsupported, "no algorithm supports {} on '{}'", name_of(what.collective.kind), topology.name());
   }
   planning.reason = explain_choice(planning);
+  return planning;
+}
+
+Result<Planning> repair_plan(const Schedule& old, const Topology& topology, const BoundCollective& what,
+                             const PlanningOptions& options) {
+  HOCKET_TRY(validate(what));
+  if (old.collective() != what.collective) {
+    return fail(Code::kMismatch, "the schedule is for {} of {} ranks (root {}), asked for {} of {} ranks (root {})",
+                name_of(old.collective().kind), old.collective().ranks, old.collective().root,
+                name_of(what.collective.kind), what.collective.ranks, what.collective.root);
+  }
+  const double start = cpu_seconds();
+  HOCKET_TRY_ASSIGN(Schedule repaired, repair_schedule(old, topology));
+  const double synthesis_s = cpu_seconds() - start;
+  Planning planning;
+  planning.bound = lower_bound(topology, what);
+  PlanningOptions with_bound = options;
+  with_bound.simulate.bound = &planning.bound;
+  HOCKET_TRY_ASSIGN(Candidate candidate, evaluate(std::move(repaired), topology, what, with_bound, synthesis_s));
+  planning.candidates.push_back(std::move(candidate));
+  planning.reason = fmt::format("{} repaired in {}", old.algorithm(), format_seconds({synthesis_s}));
   return planning;
 }
 

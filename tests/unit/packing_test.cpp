@@ -154,7 +154,7 @@ TEST(Rehanger, LowersTheLargestLoadAndKeepsTheTrees) {
     for (const bool reversed : {false, true}) {
       const auto forest = grow_forest(t, roots, reversed);
       ASSERT_TRUE(forest) << forest.error().text;
-      Rehanger rehanger(t, forest->trees, roots, reversed);
+      Rehanger rehanger(t, forest->trees, roots, reversed ? Rehanger::Travel::kUp : Rehanger::Travel::kDown);
       const double before = rehanger.most_loaded();
       EXPECT_NEAR(check_trees(t, forest->trees, reversed), before, before * 1e-9);
       rehanger.even_out(0);

@@ -16,11 +16,19 @@ namespace hocket {
 
 class Rehanger {
  public:
-  /// `roots` has one entry per tree. With `reversed` data travel against the trees (to the root).
-  Rehanger(const Topology& topology, const Trees& trees, std::span<const std::uint32_t> roots, bool reversed);
+  /// How data travel: from the root, to it, or to it and back (every link and its twin then carry the same).
+  enum class Travel : std::uint8_t { kDown, kUp, kBoth };
 
-  /// Lowers the largest load per bandwidth until no more can be gained, or it is not above `enough`.
-  void even_out(double enough);
+  /// `roots` has one entry per tree. kBoth needs a twin of equal rate for every link.
+  Rehanger(const Topology& topology, const Trees& trees, std::span<const std::uint32_t> roots, Travel travel);
+
+  /// Hangs every child of a loose edge; false when some cannot be.
+  [[nodiscard]] bool hang_loose();
+
+  static constexpr std::uint64_t kWorkMax = 40'000'000;
+  /// Lowers the largest load per bandwidth until no more can be gained, it is not above `enough`, or `work_max`
+  /// vertices and links were visited.
+  void even_out(double enough, std::uint64_t work_max = kWorkMax);
 
   /// Trees on the most loaded link, per bandwidth.
   [[nodiscard]] double most_loaded() const;
@@ -48,13 +56,13 @@ class Rehanger {
   [[nodiscard]] std::span<const LinkId> into(VertexId v) const {
     return reversed_ ? topology_.outgoing(v) : topology_.incoming(v);
   }
-  [[nodiscard]] double ratio(LinkId id) const { return load_[id] / topology_.link(id).bandwidth.value; }
+  [[nodiscard]] double ratio(LinkId id) const { return load_[slot_[id]] / topology_.link(id).bandwidth.value; }
   [[nodiscard]] bool has_room(LinkId id) const { return (load_[id] + 1) / topology_.link(id).bandwidth.value < limit_; }
-  [[nodiscard]] bool uses(User user, LinkId link) const;
+  [[nodiscard]] bool uses(User user, LinkId slot) const;
   /// Depth of a rank in a tree, or kBelow when `above` is on its way to the root.
   [[nodiscard]] std::uint32_t depth_unless_below(std::uint32_t tree, std::uint32_t rank, std::uint32_t above) const;
   void set_hook(User user, Hook hook);
-  bool relieve(LinkId link, std::uint32_t others);
+  bool relieve(LinkId slot, std::uint32_t others);
   /// The best other way to reach a rank: links with room and at most one full one, which is not banned.
   bool find_way(User user, bool one_full, Hook& way, LinkId& full);
   void look_behind(User user, VertexId v);
@@ -67,10 +75,12 @@ class Rehanger {
   std::vector<std::uint32_t> roots_;
   std::vector<Hook> hooks_;  // tree * ranks + rank
   std::vector<LinkId> pool_;
-  std::vector<double> load_;              // trees per link
-  std::vector<std::vector<User>> users_;  // per link; may hold some that use it no longer
+  std::vector<LinkId> slot_;              // per link: where its load is counted
+  std::vector<double> load_;              // trees per slot
+  std::vector<std::vector<User>> users_;  // per slot; may hold some that use it no longer
   double limit_ = 0;                      // loads per bandwidth stay below
-  std::vector<bool> banned_;              // per link: not to be used by the search that is going on
+  bool through_below_ = false;            // ranks below the one that is hung may forward to it
+  std::vector<bool> banned_;              // per slot: not to be used by the search that is going on
   // One search: vertices reached, the link towards the rank, whether a full link lies on the way.
   std::vector<std::uint32_t> reached_;
   std::vector<LinkId> towards_;
@@ -78,6 +88,7 @@ class Rehanger {
   std::vector<VertexId> queue_;
   std::uint32_t search_ = 0;
   std::uint64_t work_ = 0;
+  std::uint64_t work_max_ = kWorkMax;
 };
 
 }  // namespace hocket

@@ -44,7 +44,7 @@ Result<RootedPacking> pack(const Topology& topology, std::span<const std::uint32
   std::vector<std::uint32_t> all;
   for (const std::uint32_t root : roots) all.insert(all.end(), per_root, root);
   HOCKET_TRY_ASSIGN(const Forest forest, grow_forest(topology, all, reversed, false));
-  Rehanger rehanger(topology, forest.trees, all, reversed);
+  Rehanger rehanger(topology, forest.trees, all, reversed ? Rehanger::Travel::kUp : Rehanger::Travel::kDown);
   rehanger.even_out(least_time(topology, roots, reversed) * per_root);
   return RootedPacking{rehanger.take_trees(), per_root, rehanger.most_loaded() / per_root};
 }

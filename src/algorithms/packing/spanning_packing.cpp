@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <queue>
 
 #include "algorithms/packing/shortener.h"
@@ -115,9 +116,20 @@ class Packer {
     }
     full_ = most_loaded() * (1 + 1e-9);
     if (!reached) sweep();
-    for (std::uint32_t tree = 0; tree < count_; ++tree) set_.centre(tree);
-    Shortener(set_, full_).run();
-    return {set_.take_trees(), most_loaded()};
+    return finish();
+  }
+
+  SpanningPacking mend(const std::vector<std::vector<std::uint32_t>>& kept) {
+    centre_ = find_centre(set_);
+    full_ = count_ * (graph_.vertex_count - 1) / capacity_ / Evenness(graph_).of(count_) * (1 + 1e-9);
+    for (std::uint32_t tree = 0; tree < count_; ++tree) {
+      for (const std::uint32_t cable : kept[tree]) set_.insert(tree, cable);
+    }
+    for (std::uint32_t tree = 0; tree < count_; ++tree) join(tree, kept[tree]);
+    while (most_loaded() > full_ && relieve()) {
+    }
+    full_ = most_loaded() * (1 + 1e-9);
+    return finish();
   }
 
  private:
@@ -129,6 +141,12 @@ class Packer {
     return most;
   }
 
+  SpanningPacking finish() {
+    for (std::uint32_t tree = 0; tree < count_; ++tree) set_.centre(tree);
+    Shortener(set_, full_).run();
+    return {set_.take_trees(), most_loaded()};
+  }
+  void join(std::uint32_t tree, const std::vector<std::uint32_t>& kept);
   void grow(std::uint32_t tree, double load, bool last);
   void sweep();
   bool grow_again(std::uint32_t tree);
@@ -193,6 +211,32 @@ void Packer::grow(std::uint32_t tree, double load, bool last) {
     depth[to] = depth[entry.from] + 1;
     set_.insert(tree, entry.cable);
     reach(to);
+  }
+  set_.rebuild(tree, centre_.vertex);
+}
+
+/// Adds the emptiest cables that join the pieces of a tree.
+void Packer::join(std::uint32_t tree, const std::vector<std::uint32_t>& kept) {
+  std::vector<std::uint32_t> piece(graph_.vertex_count);
+  std::iota(piece.begin(), piece.end(), 0U);
+  const auto head = [&](std::uint32_t v) {
+    while (piece[v] != v) v = piece[v] = piece[piece[v]];
+    return v;
+  };
+  const auto unite = [&](std::uint32_t cable) {
+    const std::uint32_t a = head(graph_.cables[cable].a);
+    const std::uint32_t b = head(graph_.cables[cable].b);
+    piece[a] = b;
+    return a != b;
+  };
+  for (const std::uint32_t cable : kept) unite(cable);
+  if (kept.size() + 1 < graph_.vertex_count) {
+    std::vector<std::uint32_t> order(graph_.cables.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) { return ratio(x) < ratio(y); });
+    for (const std::uint32_t cable : order) {
+      if (unite(cable)) set_.insert(tree, cable);
+    }
   }
   set_.rebuild(tree, centre_.vertex);
 }
@@ -315,6 +359,10 @@ bool good_enough(const CableGraph& graph, const SpanningPacking& packing) {
 
 SpanningPacking pack_spanning_trees(const CableGraph& graph, std::uint32_t count) {
   return Packer(graph, count).pack();
+}
+
+SpanningPacking mend_spanning_trees(const CableGraph& graph, const std::vector<std::vector<std::uint32_t>>& kept) {
+  return Packer(graph, static_cast<std::uint32_t>(kept.size())).mend(kept);
 }
 
 SpanningPacking pack_spanning_trees(const CableGraph& graph) {

@@ -40,6 +40,11 @@ struct SpanningPacking {
 /// `count` trees, each rooted at its own centre.
 [[nodiscard]] SpanningPacking pack_spanning_trees(const CableGraph& graph, std::uint32_t count);
 
+/// Trees of which some lost cables: each gets what joins it again, then the load is evened out. `kept`: cables per
+/// tree.
+[[nodiscard]] SpanningPacking mend_spanning_trees(const CableGraph& graph,
+                                                  const std::vector<std::vector<std::uint32_t>>& kept);
+
 /// The number of trees among a few that shares the cables most evenly (fewer win when within half a percent).
 [[nodiscard]] SpanningPacking pack_spanning_trees(const CableGraph& graph);
 

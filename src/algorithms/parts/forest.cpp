@@ -85,7 +85,7 @@ Result<Forest> grow_forest(const Topology& topology, std::span<const std::uint32
   return best;
 }
 
-Trees twin_trees(const Topology& topology, const Trees& trees) {
+std::vector<LinkId> twin_links(const Topology& topology) {
   using Key = std::tuple<VertexId, VertexId, double>;
   std::map<Key, std::vector<LinkId>> by_ends;
   const auto links = topology.links();
@@ -99,6 +99,12 @@ Trees twin_trees(const Topology& topology, const Trees& trees) {
     if (other == by_ends.end() || other->second.size() < ids.size()) return {};
     for (std::size_t i = 0; i < ids.size(); ++i) twins[ids[i]] = other->second[i];
   }
+  return twins;
+}
+
+Trees twin_trees(const Topology& topology, const Trees& trees) {
+  const std::vector<LinkId> twins = twin_links(topology);
+  if (twins.empty()) return {};
   Trees result = trees;
   for (const TreeEdge& edge : trees.edges) {
     for (std::uint32_t i = 0; i < edge.link_count; ++i) {

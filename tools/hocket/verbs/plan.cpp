@@ -20,6 +20,7 @@ struct Flags {
   CollectiveFlags amount;
   SimulationFlags simulation;
   std::string algorithm = "auto";
+  std::string repair;
   std::string output;
   bool json = false;
 };
@@ -123,6 +124,24 @@ void print_table(const Job& job) {
   fmt::print("\nchosen: {}\n", job.planning.reason);
 }
 
+/// Repairs the schedule of a file for the topology at hand; says what it reached on the one without --break.
+Result<Planning> plan_repair(const Flags& flags, const Topology& topology, const BoundCollective& what,
+                             const PlanningOptions& options) {
+  HOCKET_TRY_ASSIGN(const Schedule old, load_schedule(flags.repair));
+  HOCKET_TRY_ASSIGN(Planning planning, repair_plan(old, topology, what, options));
+  TopologyFlags whole = flags.topology;
+  whole.breaks.clear();
+  HOCKET_TRY_ASSIGN(const Topology before, whole.load());
+  HOCKET_TRY_ASSIGN(const VerifiedSchedule verified, prove(old));
+  HOCKET_TRY_ASSIGN(const Plan plan, Plan::bind(verified, what, planning.candidates[0].plan.segment()));
+  SimulateOptions simulation = options.simulate;
+  simulation.bound = nullptr;
+  HOCKET_TRY_ASSIGN(const SimulationResult result, simulate(plan, before, simulation));
+  planning.reason += fmt::format("; before the loss it reached {:.1f} % of that network's bound",
+                                 100 * result.bound.time.value / to_seconds(result.time).value);
+  return planning;
+}
+
 Result<int> run(const Flags& flags) {
   HOCKET_TRY_ASSIGN(const CollectiveKind kind, parse_collective(flags.collective));
   HOCKET_TRY_ASSIGN(Topology topology, flags.topology.load());
@@ -134,7 +153,8 @@ Result<int> run(const Flags& flags) {
   if (isatty(STDERR_FILENO) != 0) {
     options.progress = [](std::string_view name) { fmt::print(stderr, "\r\x1b[Kplanning {} ...", name); };
   }
-  Result<Planning> planning = plan_collective(topology, what, options);
+  Result<Planning> planning =
+      flags.repair.empty() ? plan_collective(topology, what, options) : plan_repair(flags, topology, what, options);
   if (options.progress) fmt::print(stderr, "\r\x1b[K");
   if (!planning) return tl::unexpected<Error>(std::move(planning.error()));
   const SeparatePhases separate = separate_phases(topology, what);
@@ -161,6 +181,8 @@ VerbAction declare(CLI::App& app) {
   flags->amount.declare(app);
   flags->simulation.declare(app);
   app.add_option("--algo", flags->algorithm, "an algorithm, auto or all")->capture_default_str();
+  app.add_option("--repair", flags->repair,
+                 "a schedule planned before the --break: changed where it must be, not planned anew");
   app.add_option("-o,--output", flags->output, "file for the chosen schedule (.hkt, .json, .xml)");
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return run(*flags); };
