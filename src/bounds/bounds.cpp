@@ -21,7 +21,15 @@ struct Candidate {
   std::string rule = "none";
   std::string limit;
   std::vector<std::vector<std::uint32_t>> parts;
+  std::vector<std::uint32_t> part_of;
+  std::vector<PairLength> lengths;
+  bool exact = true;
 };
+
+/// Whether cuts are searched with every rank as sink.
+bool searches_every_sink(const FlowNetwork& network) {
+  return network.transitive || std::uint64_t{network.ranks.size()} * network.arcs.size() <= kFlowWorkMax;
+}
 
 void keep_larger(Candidate& best, Candidate other) {
   if (other.seconds > best.seconds * (1 + 1e-12)) best = std::move(other);
@@ -35,7 +43,15 @@ std::string list_ranks(const std::vector<std::uint32_t>& ranks) {
 }
 
 Candidate from_cut(const FlowNetwork& network, const Cut& cut, double seconds, bool reversed) {
-  Candidate result{.seconds = seconds, .rule = "cut", .limit = {}, .parts = {{}, {}}};
+  Candidate result{.seconds = seconds,
+                   .rule = "cut",
+                   .limit = {},
+                   .parts = {{}, {}},
+                   .part_of = {},
+                   .lengths = {},
+                   .exact = searches_every_sink(network)};
+  // A reversed network's side is where data end.
+  for (VertexId v = 0; v < network.vertex_count; ++v) result.part_of.push_back(cut.side[v] == reversed ? 1 : 0);
   for (std::uint32_t r = 0; r < network.ranks.size(); ++r) {
     result.parts[cut.side[network.ranks[r]] ? 0 : 1].push_back(r);
   }
@@ -57,7 +73,13 @@ Candidate rooted_bound(const FlowNetwork& network, std::uint32_t root, double by
 
 Candidate partition_bound(const FlowNetwork& network, double bytes) {
   const Partition partition = worst_partition(network);
-  Candidate result{.seconds = bytes * partition.time_per_byte(), .rule = "partition", .limit = {}, .parts = {}};
+  Candidate result{.seconds = bytes * partition.time_per_byte(),
+                   .rule = "partition",
+                   .limit = {},
+                   .parts = {},
+                   .part_of = partition.part_of,
+                   .lengths = {},
+                   .exact = partition.exact};
   result.parts.resize(partition.parts);
   for (std::uint32_t r = 0; r < network.ranks.size(); ++r) {
     result.parts[partition.part_of[network.ranks[r]]].push_back(r);
@@ -69,9 +91,18 @@ Candidate partition_bound(const FlowNetwork& network, double bytes) {
   return result;
 }
 
-Candidate from_lengths(const Lengths& lengths, double bytes, std::string_view rule) {
-  return {
-      .seconds = bytes * lengths.time_per_byte, .rule = std::string(rule), .limit = lengths.description, .parts = {}};
+Candidate from_lengths(const FlowNetwork& network, const Lengths& lengths, double bytes, std::string_view rule) {
+  Candidate result{.seconds = bytes * lengths.time_per_byte,
+                   .rule = std::string(rule),
+                   .limit = lengths.description,
+                   .parts = {},
+                   .part_of = {},
+                   .lengths = {},
+                   .exact = false};
+  for (std::size_t p = 0; p < lengths.length.size(); ++p) {
+    if (lengths.length[p] > 0) result.lengths.push_back({network.pairs[p].a, network.pairs[p].b, lengths.length[p]});
+  }
+  return result;
 }
 
 Candidate all_reduce_bound(const FlowNetwork& network, double bytes) {
@@ -80,7 +111,7 @@ Candidate all_reduce_bound(const FlowNetwork& network, double bytes) {
     keep_larger(best, partition_bound(network, bytes));
     if (network.symmetric) return best;  // holds every cut already
   } else {
-    keep_larger(best, from_lengths(best_tree_lengths(network), bytes, "link lengths"));
+    keep_larger(best, from_lengths(network, best_tree_lengths(network), bytes, "link lengths"));
   }
   const Cut cut = smallest_cut(network);
   keep_larger(best, from_cut(network, cut, bytes / cut.capacity, false));
@@ -104,7 +135,7 @@ Candidate all_to_all_bound(const FlowNetwork& network, double bytes) {
   std::vector<bool> side(network.vertex_count, false);
   for (std::size_t r = 0; r < network.ranks.size() / 2; ++r) side[network.ranks[r]] = true;
   if (network.direct) keep_cut(measure_cut(network, side));
-  keep_larger(best, from_lengths(best_distance_lengths(network), bytes, "distances"));
+  keep_larger(best, from_lengths(network, best_distance_lengths(network), bytes, "distances"));
   return best;
 }
 
@@ -180,6 +211,9 @@ Bound lower_bound(const Topology& topology, const BoundCollective& what) {
   bound.bandwidth_rule = bandwidth.rule;
   bound.bandwidth_limit = bandwidth.limit;
   bound.parts = std::move(bandwidth.parts);
+  bound.part_of = std::move(bandwidth.part_of);
+  bound.exact = bandwidth.exact;
+  bound.lengths = std::move(bandwidth.lengths);
   bound.time = std::max(bound.latency, bound.bandwidth);
   if (bound.latency > bound.bandwidth) {
     bound.rule = "latency";
@@ -189,6 +223,16 @@ Bound lower_bound(const Topology& topology, const BoundCollective& what) {
     bound.limit = bandwidth.limit;
   }
   return bound;
+}
+
+SeparatePhases separate_phases(const Topology& topology, const BoundCollective& what) {
+  if (what.collective.kind != CollectiveKind::kAllReduce || topology.rank_count() < 2 || what.count <= 0) return {};
+  const FlowNetwork network(topology);
+  const double bytes = static_cast<double>(what.bytes().count);
+  const Candidate gather = gather_bound(network, bytes, false);
+  if (network.symmetric) return {{2 * gather.seconds}, gather.limit};
+  const Candidate scatter = gather_bound(network.reversed(), bytes, true);
+  return {{scatter.seconds + gather.seconds}, fmt::format("{}; {}", scatter.limit, gather.limit)};
 }
 
 }  // namespace hocket

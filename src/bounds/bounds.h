@@ -18,6 +18,13 @@
 
 namespace hocket {
 
+/// A length that a bound by link lengths gives to the links between two vertices, both ways.
+struct PairLength {
+  VertexId a = 0;
+  VertexId b = 0;
+  double length = 0;
+};
+
 struct Bound {
   Seconds time;       // the larger of the two parts
   std::string rule;   // what decides: "latency", "cut", "partition", "link lengths", "distances", "none"
@@ -27,9 +34,19 @@ struct Bound {
   std::string bandwidth_rule;
   std::string bandwidth_limit;
   std::vector<std::vector<std::uint32_t>>
-      parts;  // ranks of the cut or partition behind the bandwidth part, if there is one
+      parts;                           // ranks of the cut or partition behind the bandwidth part, if there is one
+  std::vector<std::uint32_t> part_of;  // the same for every vertex; of a cut: 0 where data start
+  bool exact = true;                   // false: a large network was searched in part; a larger bound may hold
+  std::vector<PairLength> lengths;     // when link lengths or distances are behind it; those above 0
 };
 
 [[nodiscard]] Bound lower_bound(const Topology& topology, const BoundCollective& what);
+
+/// What separate reduce-scatter and all-gather phases with equal shards need at least. Not a bound on all-reduce.
+struct SeparatePhases {
+  Seconds time;
+  std::string limit;  // the cuts of both phases
+};
+[[nodiscard]] SeparatePhases separate_phases(const Topology& topology, const BoundCollective& what);
 
 }  // namespace hocket

@@ -137,7 +137,10 @@ Partition measure_partition(const FlowNetwork& network, std::vector<std::uint32_
 Partition worst_partition(const FlowNetwork& network) {
   Partition worst = worst_simple_partition(network);
   if (std::uint64_t{network.vertex_count} * network.pairs.size() > kStrengthWorkMax) return worst;
-  if (worst.parts == network.vertex_count && singles_are_worst(network)) return worst;
+  if (worst.parts == network.vertex_count && singles_are_worst(network)) {
+    worst.exact = true;
+    return worst;
+  }
   Greedy greedy(network);
   for (int step = 0; step < kNewtonStepsMax; ++step) {
     // Strength is capacity per direction; slightly below the current one only strictly worse partitions survive.
@@ -145,6 +148,7 @@ Partition worst_partition(const FlowNetwork& network) {
     if (next.time_per_byte() <= worst.time_per_byte() * (1 + 1e-9)) break;
     worst = std::move(next);
   }
+  worst.exact = true;
   return worst;
 }
 

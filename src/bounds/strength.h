@@ -19,6 +19,7 @@ struct Partition {
   std::uint32_t parts = 0;
   double capacity = 0;  // between different parts, both directions
   std::uint32_t links = 0;
+  bool exact = false;  // no worse partition exists
   /// Seconds per byte of an all-reduce that this partition enforces.
   [[nodiscard]] double time_per_byte() const { return parts < 2 ? 0 : 2.0 * (parts - 1) / capacity; }
 };

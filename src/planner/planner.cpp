@@ -4,48 +4,74 @@
 #include <ctime>
 #include <optional>
 
+#include "algorithms/packing/repair.h"
+
 namespace hocket {
 namespace {
 
-/// Segment-hops a candidate may cost while its segment size is searched; larger ones keep the coarse sizes.
-constexpr double kSearchEventsMax = 4e6;
+/// Segments that one simulation of the search for a segment size may send.
+constexpr double kSearchSegmentsMax = 1.8e7;
 constexpr std::int64_t kCoarsestSegment = std::int64_t{4} << 20;
 constexpr std::int64_t kFinestSegment = std::int64_t{8} << 10;
+/// The search ends where the filling of pipelines takes less than this share of the time.
+constexpr double kFillingMax = 0.025;
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-/// Segment sizes worth trying, coarse first. Halving ends where the search would cost too much.
-std::vector<Bytes> segment_sizes(const VerifiedSchedule& verified, const BoundCollective& what, Bytes asked) {
-  if (asked.count > 0) return {asked};
-  double messages = 0;
-  for (const Op& op : verified.schedule().ops()) messages += op.sends() ? 1 : 0;
-  const double pieces = verified.schedule().division().pieces();
-  const double piece_bytes = std::max(1.0, static_cast<double>(what.bytes().count) / pieces);
-  std::vector<Bytes> sizes;
-  for (std::int64_t size = kCoarsestSegment; size >= kFinestSegment; size /= 4) {
-    const double segments = messages * std::max(1.0, piece_bytes / static_cast<double>(size));
-    if (!sizes.empty() && segments * 2 > kSearchEventsMax) break;
-    sizes.push_back({size});
+/// Looks for the segment size: coarse ones cost little and show how the time falls with the size.
+class SegmentSearch {
+ public:
+  SegmentSearch(const Schedule& schedule, const BoundCollective& what) {
+    double sent = 0;
+    for (const Op& op : schedule.ops()) sent += op.sends() ? op.count : 0;
+    bytes_sent_ = sent * static_cast<double>(what.bytes().count) / schedule.division().pieces();
+    for (const Op& op : schedule.ops()) messages_ += op.sends() ? 1 : 0;
   }
-  return sizes;
-}
 
-Result<Candidate> evaluate(const Algorithm& algorithm, const Topology& topology, const BoundCollective& what,
-                           const PlanningOptions& options) {
-  const double start = cpu_seconds();
-  const PlanRequest request{topology, what.collective};
-  HOCKET_TRY_ASSIGN(Schedule schedule,
-                    what.collective.ranks == 1 ? plan_single_rank(what.collective) : algorithm.plan(request));
+  /// The next size to try after `size` took `seconds`; 0: enough.
+  std::int64_t next(std::int64_t size, double seconds) {
+    const double slope = last_size_ == 0 ? 0 : (last_seconds_ - seconds) / static_cast<double>(last_size_ - size);
+    const double filling = slope * static_cast<double>(size);
+    const bool second = last_size_ == 0;
+    last_size_ = size;
+    last_seconds_ = seconds;
+    if (!second && filling <= kFillingMax * seconds) return 0;
+    std::int64_t finer = size / 4;
+    while (!second && finer > kFinestSegment && segments(finer / 2) <= kSearchSegmentsMax &&
+           slope * static_cast<double>(finer) > kFillingMax * (seconds - filling)) {
+      finer /= 2;
+    }
+    while (finer < size && segments(finer) > kSearchSegmentsMax) finer *= 2;
+    return finer < kFinestSegment || finer >= size ? 0 : finer;
+  }
+
+ private:
+  [[nodiscard]] double segments(std::int64_t size) const {
+    return std::max(messages_, bytes_sent_ / static_cast<double>(size));
+  }
+
+  double bytes_sent_ = 0;
+  double messages_ = 0;
+  std::int64_t last_size_ = 0;
+  double last_seconds_ = 0;
+};
+
+/// Proves and simulates what took `synthesis_s` to plan.
+Result<Candidate> evaluate(Schedule schedule, const Topology& topology, const BoundCollective& what,
+                           const PlanningOptions& options, double synthesis_s) {
+  const std::string name = schedule.algorithm();
   const double planned = cpu_seconds();
   HOCKET_TRY_ASSIGN(const VerifiedSchedule verified, prove(std::move(schedule)));
-  const double proved = cpu_seconds();
+  const double proof_s = cpu_seconds() - planned;
   std::optional<Candidate> best;
-  for (const Bytes segment : segment_sizes(verified, what, options.segment)) {
-    HOCKET_TRY_ASSIGN(Plan plan, Plan::bind(verified, what, segment));
+  SegmentSearch search(verified.schedule(), what);
+  std::int64_t size = options.segment.count > 0 ? options.segment.count : kCoarsestSegment;
+  while (size > 0) {
+    HOCKET_TRY_ASSIGN(Plan plan, Plan::bind(verified, what, {size}));
     HOCKET_TRY_ASSIGN(SimulationResult result, simulate(plan, topology, options.simulate));
+    size = options.segment.count > 0 ? 0 : search.next(size, to_seconds(result.time).value);
     if (best && !(result.time < best->simulated.time)) continue;
-    best =
-        Candidate{std::string(algorithm.name), std::move(plan), std::move(result), planned - start, proved - planned};
+    best = Candidate{name, std::move(plan), std::move(result), synthesis_s, proof_s};
   }
   return std::move(*best);
 }
@@ -112,7 +138,12 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
       continue;
     }
     if (options.progress) options.progress(algorithm->name);
-    HOCKET_TRY_ASSIGN(Candidate candidate, evaluate(*algorithm, topology, what, with_bound));
+    const double start = cpu_seconds();
+    HOCKET_TRY_ASSIGN(Schedule schedule, what.collective.ranks == 1 ? plan_single_rank(what.collective)
+                                                                    : algorithm->plan({topology, what.collective}));
+    const double synthesis_s = cpu_seconds() - start;
+    HOCKET_TRY_ASSIGN(Candidate candidate, evaluate(std::move(schedule), topology, what, with_bound, synthesis_s));
+    candidate.algorithm = algorithm->name;
     planning.candidates.push_back(std::move(candidate));
     if (planning.candidates.back().simulated.time < planning.candidates[planning.chosen].simulated.time) {
       planning.chosen = planning.candidates.size() - 1;
@@ -123,6 +154,27 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
     return fail(Code::kUnsupported, "no algorithm supports {} on '{}'", name_of(what.collective.kind), topology.name());
   }
   planning.reason = explain_choice(planning);
+  return planning;
+}
+
+Result<Planning> repair_plan(const Schedule& old, const Topology& topology, const BoundCollective& what,
+                             const PlanningOptions& options) {
+  HOCKET_TRY(validate(what));
+  if (old.collective() != what.collective) {
+    return fail(Code::kMismatch, "the schedule is for {} of {} ranks (root {}), asked for {} of {} ranks (root {})",
+                name_of(old.collective().kind), old.collective().ranks, old.collective().root,
+                name_of(what.collective.kind), what.collective.ranks, what.collective.root);
+  }
+  const double start = cpu_seconds();
+  HOCKET_TRY_ASSIGN(Schedule repaired, repair_schedule(old, topology));
+  const double synthesis_s = cpu_seconds() - start;
+  Planning planning;
+  planning.bound = lower_bound(topology, what);
+  PlanningOptions with_bound = options;
+  with_bound.simulate.bound = &planning.bound;
+  HOCKET_TRY_ASSIGN(Candidate candidate, evaluate(std::move(repaired), topology, what, with_bound, synthesis_s));
+  planning.candidates.push_back(std::move(candidate));
+  planning.reason = fmt::format("{} repaired in {}", old.algorithm(), format_seconds({synthesis_s}));
   return planning;
 }
 

@@ -47,6 +47,10 @@ struct Planning {
 [[nodiscard]] Result<Planning> plan_collective(const Topology& topology, const BoundCollective& what,
                                                const PlanningOptions& options);
 
+/// The schedule changed so that it runs on `topology`, which lost links (algorithms/packing/repair.h): one candidate.
+[[nodiscard]] Result<Planning> repair_plan(const Schedule& old, const Topology& topology, const BoundCollective& what,
+                                           const PlanningOptions& options);
+
 /// Plans and proves one algorithm, without simulating it. One rank gives the plain copy.
 [[nodiscard]] Result<VerifiedSchedule> plan_algorithm(const Algorithm& algorithm, const PlanRequest& request);
 

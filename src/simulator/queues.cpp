@@ -1,13 +1,15 @@
 // The message and packet models. A parcel is a segment (message) or a packet on its way; per link it meets it makes one
 // event, at the time its head arrives there. Then the link is taken from max(head arrival, link free) until the tail
 // has left: at least size / bandwidth, and not before the tail has come from the link before. Messages take a link in
-// the order in which they come. Packets take it in turns, one from each input that has some waiting; a sender is one
-// input, whose packets come one by one, each when the one before has left.
+// the order in which they come; a sender hands its link one segment at a time, of those that may leave the one with the
+// lowest number, so that ops which share a link keep pace. Packets take a link in turns, one from each input that has
+// some waiting; a sender is one input, whose packets come one by one, each when the one before has left.
 #include <algorithm>
 
 #include "base/event_queue.h"
 #include "simulator/round_robin.h"
 #include "simulator/schedule_run.h"
+#include "simulator/waiting_sends.h"
 
 namespace hocket {
 namespace {
@@ -34,6 +36,13 @@ struct Waiting {
   std::uint32_t next = 0;
   std::uint32_t end = 0;
   std::uint32_t behind = kNone;  // index into the pool
+};
+
+/// Segments [next, end) of a send may leave; it waits for its link when there are any.
+struct Ready {
+  std::uint32_t next = 0;
+  std::uint32_t end = 0;
+  bool waits = false;
 };
 
 /// What sends into one first link: segment after segment in the order they were launched, packet after packet.
@@ -86,6 +95,8 @@ class QueueSimulation final : public ScheduleRun {
       : ScheduleRun(plan, topology, options, std::move(routes)),
         free_(topology.links().size()),
         packets_(options.model == NetworkModel::kPacket),
+        ready_(packets_ ? 0 : plan.schedule().ops().size()),
+        waiting_sends_(packets_ ? 0 : topology.links().size()),
         ports_(packets_ ? topology.links().size() : 0),
         held_(packets_ ? topology.links().size() : 0, false),
         waiting_(packets_ ? topology.links().size() : 0) {}
@@ -112,9 +123,23 @@ class QueueSimulation final : public ScheduleRun {
       if (!ports_.port(link).active) inject(link, now_);
       return;
     }
-    for (std::uint32_t s = first; s < first + count; ++s) {
-      queue_.push(now_, {id, 0, kFirstOfSegment | kLastOfSegment, Parcel::What::kHead, segment_bytes(id, s), now_});
-    }
+    ready_[id].end = first + count;
+    if (ready_[id].waits) return;
+    const LinkId link = routes_.of(id).front();
+    waiting_sends_.push(link, {first, id});
+    ready_[id].waits = true;
+    if (!waiting_sends_.busy(link)) send_next(link);
+  }
+
+  /// The next segment of a sender goes to its first link.
+  void send_next(LinkId link) {
+    if (!waiting_sends_.start(link)) return;
+    const OpId id = waiting_sends_.lowest(link).op;
+    Ready& ready = ready_[id];
+    const std::int64_t bytes = segment_bytes(id, ready.next++);
+    ready.waits = ready.next < ready.end;
+    waiting_sends_.replace_lowest(link, {ready.next, id}, ready.waits);
+    enter_link({id, 0, kFirstOfSegment | kLastOfSegment, Parcel::What::kHead, bytes, now_});
   }
 
   /// The next packet of a port meets its link.
@@ -142,6 +167,7 @@ class QueueSimulation final : public ScheduleRun {
       case Parcel::What::kHead:
         return packets_ ? meet_link(parcel) : enter_link(parcel);
       case Parcel::What::kSent:
+        if (!packets_) send_next(routes_.of(parcel.op).front());
         return sent(parcel.op);
       case Parcel::What::kArrived:
         return arrived(parcel.op);
@@ -199,6 +225,8 @@ class QueueSimulation final : public ScheduleRun {
   EventQueue<Parcel> queue_;
   std::vector<Picos> free_;  // per link
   bool packets_;
+  std::vector<Ready> ready_;  // per op, messages only
+  WaitingSends waiting_sends_;
   PortQueues ports_;        // packets only, like the rest
   std::vector<char> held_;  // per link
   RoundRobin<Parcel> waiting_;

@@ -115,6 +115,22 @@ TEST(MessageModel, RelaysPipelineSegments) {
   EXPECT_EQ(picos(plan, make("line:5", 1e9, 1e-6)), 4 * (100 + 1) * kUs + 7 * 100 * kUs);
 }
 
+TEST(MessageModel, OpsThatShareALinkTakeTurns) {
+  ScheduleBuilder builder({CollectiveKind::kBroadcast, 2, 0}, {.blocks = 1, .pieces_per_block = 3}, "shared");
+  builder.copy(0, {Buffer::kInput, 0, 3}, {Buffer::kOutput, 0, 3});
+  for (const PieceRange run : {PieceRange{Buffer::kInput, 0, 2}, PieceRange{Buffer::kInput, 2, 1}}) {
+    const auto channel = static_cast<std::uint16_t>(run.piece);
+    builder.send(0, 1, run, {.channel = channel});
+    builder.recv(1, 0, {Buffer::kOutput, run.piece, run.count}, {.channel = channel});
+  }
+  const Plan plan = bind(std::move(builder), 12000, 2000);  // 4 segments and 2
+  const SimulationResult result = run(plan, make("full:2", 1e9, 0), {.timeline = true});
+  std::vector<OpId> order;
+  for (const LinkInterval& bar : result.timeline) order.push_back(bar.op);
+  EXPECT_EQ(order, (std::vector<OpId>{1, 2, 1, 2, 1, 1}));
+  EXPECT_EQ(result.time.count, 12 * kUs);
+}
+
 TEST(MessageModel, FartherCostsMore) {
   // On an 8x8 torus 0 -> 1 is one hop, 0 -> 9 two; either way one transfer.
   const Topology torus = make("torus:8x8", 16e9, 150e-9);

@@ -10,7 +10,7 @@
 namespace hocket {
 namespace {
 
-/// What to try: no restriction first, then for every large gap between link rates the two ways to respect it.
+/// What to try: for every large gap between link rates the two ways to respect it, and at last no restriction.
 std::vector<GrowthRules> rules_to_try(const GrowthNetwork& network) {
   std::vector<std::int64_t> ticks = network.ticks;
   std::sort(ticks.begin(), ticks.end());
@@ -23,11 +23,12 @@ std::vector<GrowthRules> rules_to_try(const GrowthNetwork& network) {
   std::sort(gaps.begin(), gaps.end());
   constexpr std::size_t kGapsMax = 3;
   if (gaps.size() > kGapsMax) gaps.resize(kGapsMax);
-  std::vector<GrowthRules> rules{GrowthRules{}};
+  std::vector<GrowthRules> rules;
   for (const auto& [ratio, below] : gaps) {
     rules.push_back({.enter_once_above = below});
     rules.push_back({.avoid_above = below});
   }
+  rules.emplace_back();
   return rules;
 }
 
@@ -56,14 +57,14 @@ constexpr std::size_t kAttachmentsMax = 100000;
 
 }  // namespace
 
-Result<Forest> grow_forest(const Topology& topology, std::span<const std::uint32_t> roots, bool reversed) {
+Result<Forest> grow_forest(const Topology& topology, std::span<const std::uint32_t> roots, bool reversed, bool vary) {
   const GrowthNetwork network = make_growth_network(topology, reversed);
   const std::int64_t least = least_finish(network, roots);
   const std::size_t attachments = std::max<std::size_t>(roots.size() * topology.rank_count(), 1);
   Forest best;
   const auto try_rules = [&](const GrowthRules& rules) {
     Grower grower(network, rules, roots);
-    if (!grower.grow() || (best.trees.count > 0 && grower.finish() >= best.finish)) return false;
+    if (!grower.grow(best.trees.count > 0 ? best.finish : GrowthRules::kNever)) return false;
     best.finish = grower.finish();
     best.trees = std::move(grower).take_trees();
     return true;
@@ -74,6 +75,7 @@ Result<Forest> grow_forest(const Topology& topology, std::span<const std::uint32
   }
   const std::size_t affordable = std::min<std::size_t>(kAttachmentsMax / attachments, 64);
   const auto variations = static_cast<std::uint32_t>(std::max<std::size_t>(affordable, network.has_switches ? 1 : 0));
+  if (!vary && best.trees.count > 0) return best;
   for (chosen.variation = 1; chosen.variation <= variations && best.finish > least; ++chosen.variation) {
     try_rules(chosen);
   }
@@ -83,7 +85,7 @@ Result<Forest> grow_forest(const Topology& topology, std::span<const std::uint32
   return best;
 }
 
-Trees twin_trees(const Topology& topology, const Trees& trees) {
+std::vector<LinkId> twin_links(const Topology& topology) {
   using Key = std::tuple<VertexId, VertexId, double>;
   std::map<Key, std::vector<LinkId>> by_ends;
   const auto links = topology.links();
@@ -97,6 +99,12 @@ Trees twin_trees(const Topology& topology, const Trees& trees) {
     if (other == by_ends.end() || other->second.size() < ids.size()) return {};
     for (std::size_t i = 0; i < ids.size(); ++i) twins[ids[i]] = other->second[i];
   }
+  return twins;
+}
+
+Trees twin_trees(const Topology& topology, const Trees& trees) {
+  const std::vector<LinkId> twins = twin_links(topology);
+  if (twins.empty()) return {};
   Trees result = trees;
   for (const TreeEdge& edge : trees.edges) {
     for (std::uint32_t i = 0; i < edge.link_count; ++i) {

@@ -21,8 +21,13 @@ struct Forest {
 inline constexpr std::int64_t kTicksFastest = 64;  // ticks of one share on the fastest link
 
 /// Trees i is rooted at roots[i]. With `reversed` every link is used against its direction, and the paths come out in
-/// the direction of the links: from child to parent, as a reduction travels.
-[[nodiscard]] Result<Forest> grow_forest(const Topology& topology, std::span<const std::uint32_t> roots, bool reversed);
+/// the direction of the links: from child to parent, as a reduction travels. `vary`: tries other orders too, keeps the
+/// best.
+[[nodiscard]] Result<Forest> grow_forest(const Topology& topology, std::span<const std::uint32_t> roots, bool reversed,
+                                         bool vary = true);
+
+/// The link of the other direction for every link; empty when some link has no twin of equal rate.
+[[nodiscard]] std::vector<LinkId> twin_links(const Topology& topology);
 
 /// The same trees over the links of the other direction; empty when some link has no twin of equal rate.
 [[nodiscard]] Trees twin_trees(const Topology& topology, const Trees& trees);

@@ -50,13 +50,19 @@ Grower::Grower(const GrowthNetwork& network, const GrowthRules& rules, std::span
       visited_(topology_.vertices().size(), 0) {
   find_clusters();
   const std::uint32_t ranks = topology_.rank_count();
+  std::vector<std::uint16_t> hops_to_ranks;
+  for (const VertexId v : topology_.ranks()) {
+    hops_to_ranks.push_back(static_cast<std::uint16_t>(std::min<std::size_t>(network_.to_ranks(v).size(), 0xffff)));
+  }
+  if (network_.has_switches) failed_.resize(roots.size() * topology_.vertices().size() * kStates, 0);
   for (std::uint32_t i = 0; i < roots.size(); ++i) {
     Tree& tree = growing_[i];
     tree.root = roots[i];
     tree.missing = ranks - 1;
     tree.members.push_back({roots[i], 0});
     tree.has.assign(ranks, false);
-    tree.has[roots[i]] = true;
+    if (!network_.has_switches) tree.open = hops_to_ranks;
+    mark_member(tree, roots[i]);
     tree.entered.assign(topology_.vertices().size(), false);
     tree.entered[cluster_[topology_.vertex_of(roots[i])]] = true;
     if (tree.missing > 0) incomplete_.push_back(i);
@@ -81,9 +87,10 @@ void Grower::find_clusters() {
   for (VertexId v = 0; v < cluster_.size(); ++v) cluster_[v] = head(v);
 }
 
-bool Grower::grow() {
+bool Grower::grow(std::int64_t before) {
   add_event(0);
   while (!incomplete_.empty()) {
+    if (finish_ >= before) return false;
     if (events_.empty()) {
       if (through_leaves_) return false;
       through_leaves_ = true;
@@ -95,10 +102,29 @@ bool Grower::grow() {
     if (run_turns()) ++step_;
   }
   trees_.steps = std::max(step_, 1U);
-  return true;
+  return finish_ < before;
+}
+
+void Grower::mark_member(Tree& tree, std::uint32_t rank) {
+  tree.has[rank] = true;
+  if (tree.open.empty()) return;
+  const VertexId at = topology_.vertex_of(rank);
+  for (const LinkId id : network_.reversed ? topology_.outgoing(at) : topology_.incoming(at)) {
+    const VertexId from = network_.reversed ? topology_.link(id).to : topology_.link(id).from;
+    --tree.open[static_cast<std::uint32_t>(topology_.rank_of(from))];
+  }
+}
+
+void Grower::count_free_hops() {
+  free_hops_.assign(topology_.vertices().size(), 0);
+  for (LinkId id = 0; id < next_free_.size(); ++id) {
+    if (free(id)) ++free_hops_[network_.reversed ? topology_.link(id).to : topology_.link(id).from];
+  }
 }
 
 bool Grower::run_turns() {
+  ++instant_;
+  count_free_hops();
   const std::size_t start = first_turn();
   std::vector<std::uint32_t> turns = incomplete_;
   const auto first = std::lower_bound(turns.begin(), turns.end(), start);
@@ -107,7 +133,7 @@ bool Grower::run_turns() {
     Tree& tree = growing_[i];
     tree.cursor = 0;
     if (network_.has_switches) continue;
-    std::erase_if(tree.members, [&](const Member& m) { return m.ready <= now_ && exhausted(tree, m.rank); });
+    std::erase_if(tree.members, [&](const Member& m) { return tree.open[m.rank] == 0; });
   }
   bool attached = false;
   while (!turns.empty()) {
@@ -118,24 +144,23 @@ bool Grower::run_turns() {
   return attached;
 }
 
-bool Grower::exhausted(const Tree& tree, std::uint32_t rank) const {
-  const auto hops = network_.to_ranks(topology_.vertex_of(rank));
-  return std::all_of(hops.begin(), hops.end(),
-                     [&](const auto& hop) { return tree.has[static_cast<std::uint32_t>(topology_.rank_of(hop.to))]; });
-}
-
 bool Grower::attach_one(std::uint32_t index) {
   Tree& tree = growing_[index];
   turn_tree_ = index;
   for (; tree.cursor < tree.members.size(); ++tree.cursor) {
     const Member& member = tree.members[tree.cursor];
-    if (member.ready > now_) continue;
+    const VertexId at = topology_.vertex_of(member.rank);
+    if (member.ready > now_ || free_hops_[at] == 0) continue;
     ++search_;
     path_.clear();
+    looked_.clear();
     turn_rank_ = member.rank;
-    const VertexId at = topology_.vertex_of(member.rank);
     visited_[at] = search_;
-    if (!find_child(tree, at, false)) continue;
+    if (!find_child(tree, at, false)) {
+      // Links only become busier and trees fuller until the next instant: what failed stays closed.
+      for (const std::size_t state : looked_) failed_[state] = instant_;
+      continue;
+    }
     take(index, member.rank);
     return true;
   }
@@ -188,9 +213,13 @@ bool Grower::find_child(const Tree& tree, VertexId from, bool slow) {
   for (std::size_t i = 0; i < others.size(); ++i) {
     const auto& hop = others[(first_other + i) % others.size()];
     if (visited_[hop.to] == search_ || !free(hop.link)) continue;
+    const bool beyond = slow || network_.ticks[hop.link] > rules_.enter_once_above;
+    const std::size_t state = state_of(hop.to, beyond, path_.empty());
+    if (failed_[state] == instant_) continue;
+    looked_.push_back(state);
     visited_[hop.to] = search_;
     path_.push_back(hop.link);
-    if (find_child(tree, hop.to, slow || network_.ticks[hop.link] > rules_.enter_once_above)) return true;
+    if (find_child(tree, hop.to, beyond)) return true;
     path_.pop_back();
   }
   return false;
@@ -201,11 +230,12 @@ void Grower::take(std::uint32_t index, std::uint32_t parent) {
   std::int64_t arrival = now_;
   for (const LinkId link : path_) {
     next_free_[link] = now_ + network_.ticks[link];
+    --free_hops_[network_.reversed ? topology_.link(link).to : topology_.link(link).from];
     add_event(next_free_[link]);
     arrival = std::max(arrival, next_free_[link]);
   }
   finish_ = std::max(finish_, arrival);
-  tree.has[child_] = true;
+  mark_member(tree, child_);
   tree.entered[cluster_[topology_.vertex_of(child_)]] = true;
   --tree.missing;
   tree.members.push_back({child_, arrival});

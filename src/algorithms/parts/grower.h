@@ -58,7 +58,8 @@ class Grower {
  public:
   Grower(const GrowthNetwork& network, const GrowthRules& rules, std::span<const std::uint32_t> roots);
 
-  [[nodiscard]] bool grow();
+  /// False as well, and early, when the forest would not finish before `before`.
+  [[nodiscard]] bool grow(std::int64_t before = GrowthRules::kNever);
   [[nodiscard]] std::int64_t finish() const { return finish_; }
   [[nodiscard]] Trees take_trees() && { return std::move(trees_); }
 
@@ -71,9 +72,10 @@ class Grower {
     std::uint32_t root = 0;
     std::uint32_t missing = 0;
     std::size_t cursor = 0;
-    std::vector<Member> members;  // that may still feed others, oldest first
-    std::vector<bool> has;        // per rank
-    std::vector<bool> entered;    // per cluster
+    std::vector<Member> members;      // that may still feed others, oldest first
+    std::vector<char> has;            // per rank
+    std::vector<std::uint16_t> open;  // per rank, without switches: links from it to ranks that the tree lacks
+    std::vector<bool> entered;        // per cluster
   };
 
   void find_clusters();
@@ -85,7 +87,13 @@ class Grower {
   [[nodiscard]] bool free(LinkId link) const {
     return next_free_[link] <= now_ && network_.ticks[link] <= rules_.avoid_above;
   }
-  [[nodiscard]] bool exhausted(const Tree& tree, std::uint32_t rank) const;
+  void mark_member(Tree& tree, std::uint32_t rank);
+  void count_free_hops();
+  /// A vertex in a search of the tree whose turn it is: beyond a slow link, and next to the member or further on.
+  [[nodiscard]] std::size_t state_of(VertexId vertex, bool slow, bool first) const {
+    const std::size_t place = std::size_t{turn_tree_} * visited_.size() + vertex;
+    return place * kStates + (slow ? 2 : 0) + (first ? 1 : 0);
+  }
   void take(std::uint32_t tree, std::uint32_t parent);
   void add_event(std::int64_t time);
   [[nodiscard]] std::size_t first_hop(std::size_t degree, bool to_ranks) const;
@@ -100,6 +108,11 @@ class Grower {
   std::vector<std::int64_t> next_free_;
   std::vector<std::uint32_t> visited_;  // per vertex, number of the search
   std::uint32_t search_ = 0;
+  static constexpr std::size_t kStates = 4;
+  std::vector<std::uint32_t> failed_;  // by state_of: the instant at which a search through there found nothing
+  std::vector<std::size_t> looked_;    // states of the search that is going on
+  std::uint32_t instant_ = 0;
+  std::vector<std::uint32_t> free_hops_;  // per vertex: links leaving it that are free
   std::vector<LinkId> path_;
   std::uint32_t child_ = 0;
   std::uint32_t turn_tree_ = 0;

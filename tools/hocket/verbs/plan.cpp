@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "bounds/statement.h"
 #include "exchange/schedule_format.h"
 #include "flags.h"
 #include "planner/planner.h"
@@ -19,6 +20,7 @@ struct Flags {
   CollectiveFlags amount;
   SimulationFlags simulation;
   std::string algorithm = "auto";
+  std::string repair;
   std::string output;
   bool json = false;
 };
@@ -27,6 +29,7 @@ struct Job {
   Topology topology;
   BoundCollective what;
   Planning planning;
+  SeparatePhases separate;  // all-reduce only
 };
 
 nlohmann::ordered_json candidate_json(const Job& job, const Candidate& c) {
@@ -60,7 +63,14 @@ void print_document(const Job& job) {
   out["size_bytes"] = job.what.bytes().count;
   out["bound"] = {{"time_s", job.planning.bound.time.value},
                   {"rule", job.planning.bound.rule},
-                  {"limit", job.planning.bound.limit}};
+                  {"limit", job.planning.bound.limit},
+                  {"bandwidth_s", job.planning.bound.bandwidth.value},
+                  {"latency_s", job.planning.bound.latency.value},
+                  {"statement", statement_of(job.planning.bound, job.topology, job.what)},
+                  {"parts", job.planning.bound.parts}};
+  if (job.separate.time.value > 0) {
+    out["separate_phases"] = {{"time_s", job.separate.time.value}, {"limit", job.separate.limit}};
+  }
   out["candidates"] = nlohmann::ordered_json::array();
   for (const Candidate& c : job.planning.candidates) out["candidates"].push_back(candidate_json(job, c));
   out["skipped"] = nlohmann::ordered_json::array();
@@ -77,12 +87,28 @@ std::string percent_of_bound(const Job& job, const Candidate& c) {
   return time > 0 ? fmt::format("{:.1f}", 100 * job.planning.bound.time.value / time) : std::string("-");
 }
 
+/// What the bound means, and what separate phases would need.
+std::vector<std::string> bound_statements(const Job& job) {
+  std::vector<std::string> lines;
+  const Bound& bound = job.planning.bound;
+  if (bound.rule == "latency" && bound.bandwidth_rule != "none") {
+    lines.push_back(fmt::format("bandwidth alone: {} ({}: {})", format_seconds(bound.bandwidth), bound.bandwidth_rule,
+                                bound.bandwidth_limit));
+  }
+  lines.push_back(statement_of(bound, job.topology, job.what));
+  lines.push_back(statement_of(job.separate));
+  std::erase(lines, "");
+  return lines;
+}
+
 void print_table(const Job& job) {
   fmt::print("{} of {} over {} ranks on {}\n", name_of(job.what.collective.kind), format_bytes(job.what.bytes()),
              job.what.collective.ranks, job.topology.name());
   for (const std::string& note : job.topology.notes()) fmt::print("note: {}\n", note);
-  fmt::print("lower bound {} ({}: {})\n\n", format_seconds(job.planning.bound.time), job.planning.bound.rule,
+  fmt::print("lower bound {} ({}: {})\n", format_seconds(job.planning.bound.time), job.planning.bound.rule,
              job.planning.bound.limit);
+  for (const std::string& line : bound_statements(job)) fmt::print("  {}\n", line);
+  fmt::print("\n");
   Table table(
       {"algorithm", "time", "algbw GB/s", "busbw GB/s", "% of bound", "busiest link", "links", "steps", "proved"});
   for (const Candidate& c : job.planning.candidates) {
@@ -98,6 +124,24 @@ void print_table(const Job& job) {
   fmt::print("\n{}\n", emphasised("chosen: " + job.planning.reason));
 }
 
+/// Repairs the schedule of a file for the topology at hand; says what it reached on the one without --break.
+Result<Planning> plan_repair(const Flags& flags, const Topology& topology, const BoundCollective& what,
+                             const PlanningOptions& options) {
+  HOCKET_TRY_ASSIGN(const Schedule old, load_schedule(flags.repair));
+  HOCKET_TRY_ASSIGN(Planning planning, repair_plan(old, topology, what, options));
+  TopologyFlags whole = flags.topology;
+  whole.breaks.clear();
+  HOCKET_TRY_ASSIGN(const Topology before, whole.load());
+  HOCKET_TRY_ASSIGN(const VerifiedSchedule verified, prove(old));
+  HOCKET_TRY_ASSIGN(const Plan plan, Plan::bind(verified, what, planning.candidates[0].plan.segment()));
+  SimulateOptions simulation = options.simulate;
+  simulation.bound = nullptr;
+  HOCKET_TRY_ASSIGN(const SimulationResult result, simulate(plan, before, simulation));
+  planning.reason += fmt::format("; before the loss it reached {:.1f} % of that network's bound",
+                                 100 * result.bound.time.value / to_seconds(result.time).value);
+  return planning;
+}
+
 Result<int> run(const Flags& flags) {
   HOCKET_TRY_ASSIGN(const CollectiveKind kind, parse_collective(flags.collective));
   HOCKET_TRY_ASSIGN(Topology topology, flags.topology.load());
@@ -109,10 +153,12 @@ Result<int> run(const Flags& flags) {
   if (isatty(STDERR_FILENO) != 0) {
     options.progress = [](std::string_view name) { fmt::print(stderr, "\r\x1b[Kplanning {} ...", name); };
   }
-  Result<Planning> planning = plan_collective(topology, what, options);
+  Result<Planning> planning =
+      flags.repair.empty() ? plan_collective(topology, what, options) : plan_repair(flags, topology, what, options);
   if (options.progress) fmt::print(stderr, "\r\x1b[K");
   if (!planning) return tl::unexpected<Error>(std::move(planning.error()));
-  const Job job{std::move(topology), what, std::move(*planning)};
+  const SeparatePhases separate = separate_phases(topology, what);
+  const Job job{std::move(topology), what, std::move(*planning), separate};
   const Plan& chosen = job.planning.candidates[job.planning.chosen].plan;
   if (!flags.output.empty()) HOCKET_TRY(save_schedule(chosen.schedule(), flags.output));
   if (flags.json) {
@@ -135,6 +181,8 @@ VerbAction declare(CLI::App& app) {
   flags->amount.declare(app);
   flags->simulation.declare(app);
   app.add_option("--algo", flags->algorithm, "an algorithm, auto or all")->capture_default_str();
+  app.add_option("--repair", flags->repair,
+                 "a schedule planned before the --break: changed where it must be, not planned anew");
   app.add_option("-o,--output", flags->output, "file for the chosen schedule (.hkt, .json, .xml)");
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return run(*flags); };
