@@ -171,15 +171,21 @@ Result<Diagnosis> diagnose_file(const std::string& path) {
   return result;
 }
 
-Result<void> compare_dimensions(std::span<const Diagnosis> diagnoses, std::span<const std::string> names) {
+Result<void> compare_astra_files(std::span<const Diagnosis> diagnoses, std::span<const std::string> names) {
+  const auto traces = static_cast<std::uint64_t>(
+      std::count_if(diagnoses.begin(), diagnoses.end(), [](const Diagnosis& d) { return d.format == "chakra-et"; }));
   for (std::size_t i = 0; i < diagnoses.size(); ++i) {
     if (diagnoses[i].format != "astra-yaml") continue;
+    const Examination& network = diagnoses[i].examination;
+    if (traces > 1 && traces != network.ranks) {
+      return fail(Code::kMismatch, "{}: the values of 'npus_count' multiply to {}, but {} Chakra traces are given",
+                  names[i], network.ranks, traces);
+    }
     for (std::size_t j = 0; j < diagnoses.size(); ++j) {
-      if (diagnoses[j].format != "astra-system-json") continue;
-      const std::uint32_t network = diagnoses[i].examination.dimensions, system = diagnoses[j].examination.dimensions;
-      if (network == system) continue;
+      const std::uint32_t system = diagnoses[j].examination.dimensions;
+      if (diagnoses[j].format != "astra-system-json" || network.dimensions == system) continue;
       return fail(Code::kMismatch, "{}: 'topology' has {} value(s), but the '...-implementation' lists of {} have {}",
-                  names[i], network, names[j], system);
+                  names[i], network.dimensions, names[j], system);
     }
   }
   return {};

@@ -23,7 +23,9 @@ struct Diagnosis {
 [[nodiscard]] Result<Diagnosis> diagnose_bytes(std::string_view bytes, std::string_view file_name);
 [[nodiscard]] Result<Diagnosis> diagnose_file(const std::string& path);
 
-/// ASTRA-sim's files belong together: the network's dimensions and the system's must agree. `names` are the files'.
-[[nodiscard]] Result<void> compare_dimensions(std::span<const Diagnosis> diagnoses, std::span<const std::string> names);
+/// ASTRA-sim's files belong together: the network's dimensions and the system's must agree, and several traces beside a
+/// network must be one per npu. `names` are the files'.
+[[nodiscard]] Result<void> compare_astra_files(std::span<const Diagnosis> diagnoses,
+                                               std::span<const std::string> names);
 
 }  // namespace hocket

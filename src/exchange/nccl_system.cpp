@@ -31,12 +31,18 @@ Device classify_by_vendor(std::string_view vendor) {
   return Device::kUnknown;
 }
 
+/// Servers have a display adapter that nobody computes on; a file without vendors leaves no choice but to count it.
+Device classify_display(std::string_view vendor) {
+  return vendor.empty() || vendor == "0x10de" || vendor == "0x1002" ? Device::kGpu : Device::kOther;
+}
+
 Device classify(const pugi::xml_node& pci) {
   if (pci.child("gpu")) return Device::kGpu;
   if (pci.child("nic")) return Device::kNic;
   if (pci.child("pci")) return Device::kBridge;
   const std::string kind = lower_case(pci.attribute("class").value());
   if (kind.empty()) return classify_by_vendor(lower_case(pci.attribute("vendor").value()));
+  if (kind.starts_with("0x0300")) return classify_display(lower_case(pci.attribute("vendor").value()));
   if (kind.starts_with("0x03") || kind.starts_with("0x12")) return Device::kGpu;
   if (kind.starts_with("0x02")) return Device::kNic;
   if (kind.starts_with("0x0604")) return Device::kBridge;
@@ -116,6 +122,7 @@ class SystemReader {
 
   Result<void> read_cpu(const pugi::xml_node& cpu) {
     if (++system_.cpus > kCpusMax) return error_at(cpu.offset_debug(), "more than {} cpus", kCpusMax);
+    affinities_ += cpu.attribute("affinity") ? 1 : 0;
     const std::string numa = cpu.attribute("numaid").value();
     const VertexId vertex = add_vertex(
         fmt::format("cpu{}", shortened(numa.empty() ? std::to_string(cpus_.size()) : numa)), VertexKind::kHost);
@@ -139,6 +146,7 @@ class SystemReader {
 
   VertexId add_nic(const pugi::xml_node& nic) {
     ++system_.nics;
+    net_speeds_ += nic.child("net").attribute("speed") ? 1 : 0;
     const std::string name = nic.child("net").attribute("name").value();
     return add_vertex(name.empty() ? fmt::format("nic{}", system_.nics - 1) : shortened(name), VertexKind::kNic);
   }
@@ -324,6 +332,11 @@ class SystemReader {
       system_.losses.ignored("", fmt::format("{} PCI devices without a class", system_.unknown_devices.size()),
                              "neither class nor vendor says what they are");
     }
+    if (affinities_ > 0) system_.losses.ignored("cpu", "affinity", "which cores a cpu has is not part of a network");
+    if (net_speeds_ > 0) {
+      system_.losses.ignored("net", fmt::format("speed, port and guid of {} network cards", net_speeds_),
+                             "what they lead to is not in the file");
+    }
     if (!gpus_.empty()) {
       system_.losses.assumed("", "latencies of 600 ns per GPU link, 250 ns per PCIe and socket hop",
                              "the file has none");
@@ -333,7 +346,7 @@ class SystemReader {
   }
 
   std::string_view text_, file_name_;
-  std::size_t elements_ = 0;
+  std::size_t elements_ = 0, affinities_ = 0, net_speeds_ = 0;
   bool has_gpus_ = false, has_ranks_ = false;
   NcclSystem system_;
   std::vector<Cpu> cpus_;

@@ -77,10 +77,16 @@ TEST(AstraSystem, IsNoTopologyAndIsComparedWithTheNetwork) {
   both.push_back(*diagnose_bytes(corpus_text("topology_astra/ring"), "n.yml"));
   both.push_back(*diagnose_bytes(system, "s.json"));
   EXPECT_EQ(both[1].examination.losses.count(LossKind::kIgnored), 1U);
-  const auto mismatch = compare_dimensions(both, std::vector<std::string>{"n.yml", "s.json"});
+  const auto mismatch = compare_astra_files(both, std::vector<std::string>{"n.yml", "s.json"});
   ASSERT_FALSE(mismatch.has_value());
   EXPECT_EQ(mismatch.error().text,
             "n.yml: 'topology' has 1 value(s), but the '...-implementation' lists of s.json have 2");
+  both[1] = *diagnose_bytes(corpus_text("kind_chakra/all_gather.et"), "a.0.et");
+  EXPECT_TRUE(compare_astra_files(both, std::vector<std::string>{"n.yml", "a.0.et"}).has_value());
+  both.push_back(both[1]);
+  const auto traces = compare_astra_files(both, std::vector<std::string>{"n.yml", "a.0.et", "a.1.et"});
+  ASSERT_FALSE(traces.has_value());
+  EXPECT_EQ(traces.error().text, "n.yml: the values of 'npus_count' multiply to 4, but 2 Chakra traces are given");
   const auto lengths = diagnose_bytes(corpus_text("kind_astra_system/lengths"), "s.json");
   ASSERT_FALSE(lengths.has_value());
   EXPECT_EQ(lengths.error().text,

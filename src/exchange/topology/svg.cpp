@@ -15,12 +15,12 @@ constexpr double kApart = 90, kMargin = 50;
 
 constexpr std::string_view kStyle = R"(<style>
   svg { background: #fff; font: 11px sans-serif; }
-  line { stroke: #68788c; stroke-linecap: round; }
+  .cable { fill: none; stroke: #68788c; stroke-linecap: round; }
   .npu { fill: #d7e8fb; stroke: #1f5fa8; } .switch { fill: #fde9c8; stroke: #a86a00; }
   .host { fill: #e6e6e6; stroke: #555; } .nic { fill: #dff3df; stroke: #2c7a2c; }
   text { fill: #111; text-anchor: middle; dominant-baseline: central; }
   @media (prefers-color-scheme: dark) {
-    svg { background: #15181c; } line { stroke: #8a99ab; } text { fill: #eee; }
+    svg { background: #15181c; } .cable { stroke: #8a99ab; } text { fill: #eee; }
     .npu { fill: #1c3a5c; } .switch { fill: #57400f; } .host { fill: #3a3a3a; } .nic { fill: #1d4a1d; }
   }
 </style>
@@ -54,6 +54,16 @@ std::string shape_of(const Vertex& vertex, DrawnPlace at) {
   return fmt::format(R"(<ellipse class="{}" cx="{:.1f}" cy="{:.1f}" rx="32" ry="13"/>)", kind, at.x, at.y);
 }
 
+/// Straight, or bent where a straight line along a row or column would run over the vertices between.
+std::string line_of(DrawnPlace from, DrawnPlace to) {
+  const double width = to.x - from.x, height = to.y - from.y, length = std::hypot(width, height);
+  const bool runs_over = length > 1.5 * kApart && (std::abs(width) < 1 || std::abs(height) < 1);
+  if (!runs_over) return fmt::format("M{:.1f} {:.1f}L{:.1f} {:.1f}", from.x, from.y, to.x, to.y);
+  const double bend = 0.5 * kApart / length;
+  return fmt::format("M{:.1f} {:.1f}Q{:.1f} {:.1f} {:.1f} {:.1f}", from.x, from.y, from.x + width / 2 - height * bend,
+                     from.y + height / 2 + width * bend, to.x, to.y);
+}
+
 std::string lines_of(const Topology& t, const std::vector<DrawnCable>& cables, const std::vector<DrawnPlace>& places) {
   double most = 0;
   for (const DrawnCable& c : cables) most = std::max({most, c.rate_forward.value, c.rate_backward.value});
@@ -61,9 +71,8 @@ std::string lines_of(const Topology& t, const std::vector<DrawnCable>& cables, c
   for (const DrawnCable& c : cables) {
     const double share = std::max(c.rate_forward.value, c.rate_backward.value) / most;
     const DrawnPlace from = places[c.a], to = places[c.b];
-    out += fmt::format(R"(<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke-width="{:.1f}">)", from.x,
-                       from.y, to.x, to.y, 1 + 4 * share);
-    out += fmt::format("<title>{} - {}: {}</title></line>\n", escaped(t.vertices()[c.a].name),
+    out += fmt::format(R"(<path class="cable" d="{}" stroke-width="{:.1f}">)", line_of(from, to), 1 + 4 * share);
+    out += fmt::format("<title>{} - {}: {}</title></path>\n", escaped(t.vertices()[c.a].name),
                        escaped(t.vertices()[c.b].name), label_of(c));
   }
   return out;

@@ -87,7 +87,7 @@ Result<int> examine(const Flags& flags) {
     names.push_back(file);
   }
   if (flags.json) print_json(out);
-  HOCKET_TRY(compare_dimensions(diagnoses, names));
+  HOCKET_TRY(compare_astra_files(diagnoses, names));
   return worst;
 }
 
