@@ -6,23 +6,6 @@
 namespace hocket {
 namespace {
 
-constexpr int kNestingMax = 64;
-
-/// yaml-cpp recurses on nested brackets and on "- - -" and "? ?" runs.
-bool nests_too_deep(std::string_view text) {
-  int depth = 0, run = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '[' || c == '{') ++depth;
-    if ((c == ']' || c == '}') && depth > 0) --depth;
-    const bool is_mark = (c == '-' || c == '?' || c == ':') && (i + 1 == text.size() || text[i + 1] <= ' ');
-    if (is_mark) ++run;
-    if (!is_mark && c != ' ' && c != '\t') run = 0;
-    if (depth > kNestingMax || run > kNestingMax) return true;
-  }
-  return false;
-}
-
 /// Length of the UTF-8 sequence at `at`, 0 when there is none.
 std::size_t utf8_length(std::string_view text, std::size_t at) {
   const auto lead = static_cast<unsigned char>(text[at]);
@@ -45,7 +28,6 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
 }  // namespace
 
 Result<YAML::Node> parse_yaml_map(std::string_view text, std::string_view file_name) {
-  if (nests_too_deep(text)) return fail(Code::kMalformed, "{}: YAML nests deeper than {}", file_name, kNestingMax);
   return guard_yaml(file_name, [&]() -> Result<YAML::Node> {
     const YAML::Node root = YAML::Load(std::string(text));
     if (!root.IsMap()) return fail(Code::kMalformed, "{}: not a YAML map of keys and values", file_name);

@@ -1,7 +1,7 @@
 // YAML text as a tree, with errors that carry line and column, and quoting of names for writing it.
 // yaml-cpp throws; nothing leaves this file as an exception, and readers wrap their walk in guard_yaml().
 // Ownership: nodes share their tree. Threading: one thread per tree.
-// Refuses: malformed YAML, a root that is not a map, keys that stand twice.
+// Refuses: malformed YAML, nesting over 500 (yaml-cpp's own limit), a root that is not a map, keys that stand twice.
 #pragma once
 
 #include <yaml-cpp/yaml.h>

@@ -63,6 +63,27 @@ TEST(HocketYaml, RefusalsCarryLineAndColumn) {
   EXPECT_EQ(alias->losses.count(LossKind::kIgnored), 1U);
 }
 
+TEST(HocketYaml, NamesMayHoldAnythingPrintable) {
+  TopologyBuilder builder{"odd", "file"};
+  builder.add_vertex(std::string(80, '['), VertexKind::kNpu);
+  builder.add_vertex("a \"b\" \\ # : {\xC3\xA9}", VertexKind::kNpu);
+  builder.add_cable(0, 1, BytesPerSecond{1e9}, Seconds{0});
+  const auto t = std::move(builder).build();
+  ASSERT_TRUE(t.has_value());
+  const auto again = yaml().load(*yaml().write(*t), "y.yaml");
+  ASSERT_TRUE(again.has_value()) << again.error().text;
+  EXPECT_EQ(again->vertices()[0].name, t->vertices()[0].name);
+  EXPECT_EQ(again->vertices()[1].name, t->vertices()[1].name);
+  for (const char* name : {"a\nb", "\x1b[0m", "\xff", "\xC2\x85", "\xED\xA0\x80"}) {
+    TopologyBuilder other{"odd", "file"};
+    other.add_vertex(name, VertexKind::kNpu);
+    const auto single = std::move(other).build();
+    ASSERT_TRUE(single.has_value());
+    EXPECT_FALSE(yaml().write(*single).has_value()) << name;
+  }
+  EXPECT_FALSE(yaml().read("hocket: " + std::string(100'000, '['), "y.yaml").has_value());
+}
+
 TEST(Drawings, DotIsGolden) {
   EXPECT_EQ(written("dot", "switch:2"),
             "digraph \"switch:2\" {\n  edge [dir=none, fontsize=9];\n  node [fontsize=10];\n"

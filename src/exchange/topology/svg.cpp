@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kVerticesMax = 4096;
 constexpr std::size_t kCablesMax = 65'536;
-constexpr double kApart = 90, kMargin = 50;
+constexpr double kApart = 112, kMargin = 62;
 
 constexpr std::string_view kStyle = R"(<style>
   svg { background: #fff; font: 11px sans-serif; }
@@ -44,14 +44,15 @@ std::string escaped(std::string_view text) {
 
 std::string shape_of(const Vertex& vertex, DrawnPlace at) {
   const std::string_view kind = name_of(vertex.kind);
+  const double half = std::clamp(3.3 * static_cast<double>(vertex.name.size()) + 6, 24.0, 54.0);
   if (vertex.kind == VertexKind::kNpu) {
-    return fmt::format(R"(<rect class="{}" x="{:.1f}" y="{:.1f}" width="48" height="24" rx="4"/>)", kind, at.x - 24,
-                       at.y - 12);
+    return fmt::format(R"(<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="24" rx="4"/>)", kind,
+                       at.x - half, at.y - 12, 2 * half);
   }
   if (vertex.kind == VertexKind::kSwitch) {
     return fmt::format(R"(<path class="{}" d="M{:.1f} {:.1f}l30 16l-30 16l-30 -16z"/>)", kind, at.x, at.y - 16);
   }
-  return fmt::format(R"(<ellipse class="{}" cx="{:.1f}" cy="{:.1f}" rx="32" ry="13"/>)", kind, at.x, at.y);
+  return fmt::format(R"(<ellipse class="{}" cx="{:.1f}" cy="{:.1f}" rx="{:.1f}" ry="13"/>)", kind, at.x, at.y, half);
 }
 
 /// Straight, or bent where a straight line along a row or column would run over the vertices between.
