@@ -3,10 +3,9 @@
 # Says nothing and does nothing when all are there. Runs under plain sh: a bare machine has nothing else.
 set -eu
 
-packages="g++ cmake ninja-build ccache pkg-config python3 libfmt-dev libcli11-dev nlohmann-json3-dev libpugixml-dev
-libgtest-dev libbenchmark-dev librapidcheck-dev libexpected-dev
-libyaml-cpp-dev zlib1g-dev"
-ci_packages="git clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev llvm-16"
+packages="g++ dpkg-dev cmake ninja-build ccache pkg-config python3 libfmt-dev libcli11-dev nlohmann-json3-dev libpugixml-dev
+libgtest-dev libbenchmark-dev librapidcheck-dev libexpected-dev libyaml-cpp-dev zlib1g-dev"
+ci_packages="git clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev llvm-16 chromium"
 
 case "${1-}" in
   "") ;;

@@ -84,7 +84,10 @@ Picos transfer_time(Bytes size, BytesPerSecond rate) {
 
 Result<Bytes> parse_bytes(std::string_view text) {
   HOCKET_TRY_ASSIGN(const Split split, split_number(text, "size"));
-  const std::optional<double> factor = split.unit.empty() ? 1.0 : factor_of(kByteUnits, split.unit);
+  const std::optional<double> factor = factor_of(kByteUnits, split.unit);
+  if (split.unit.empty() && split.number == 0) return Bytes{0};
+  if (split.unit.empty())
+    return fail(Code::kInvalidArgument, "'{}' is not a size: needs a unit (B, KB, KiB, MiB, GiB)", text);
   if (!factor)
     return fail(Code::kInvalidArgument, "'{}' is not a size: unknown unit '{}' (B, KB, MiB, ...)", text, split.unit);
   const double bytes = split.number * *factor;

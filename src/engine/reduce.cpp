@@ -43,6 +43,10 @@ bool is_supported(KernelPath path) {
 #endif
 }
 
+std::string_view name_of(KernelPath path) {
+  return path == KernelPath::kAvx512 ? "avx512" : path == KernelPath::kAvx2 ? "avx2" : "portable";
+}
+
 KernelPath best_kernel_path() {
   static const KernelPath kBest = is_supported(KernelPath::kAvx512) ? KernelPath::kAvx512
                                   : is_supported(KernelPath::kAvx2) ? KernelPath::kAvx2

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "schedule/collective.h"
 
@@ -25,6 +26,7 @@ using CombineKernel = void (*)(void* target, const void* a, const void* b, std::
 using ScaleKernel = void (*)(void* target, std::size_t count, std::uint32_t divisor);
 using CopyKernel = void (*)(void* target, const void* source, std::size_t bytes, Stores stores);
 
+[[nodiscard]] std::string_view name_of(KernelPath path);  // "avx2"
 [[nodiscard]] bool is_supported(KernelPath path);
 /// The widest path this processor has.
 [[nodiscard]] KernelPath best_kernel_path();

@@ -27,6 +27,24 @@ Op make_op(OpKind kind, std::uint32_t peer, PieceRange source, PieceRange target
   return op;
 }
 
+/// Fields that the kind does not read get one fixed value, so that equal programs have equal fingerprints.
+Op canonical(Op op, std::uint32_t rank) {
+  const std::uint32_t source = op.buffers & 15;
+  const std::uint32_t target = op.buffers >> 4;
+  if (!op.sends() && !op.receives()) op.peer = rank;
+  if (op.reads_source() && !op.writes_target()) {
+    op.target_piece = op.source_piece;
+    op.buffers = static_cast<std::uint8_t>(source | source << 4);
+  } else if (op.writes_target() && !op.reads_source()) {
+    op.source_piece = op.target_piece;
+    op.buffers = static_cast<std::uint8_t>(target | target << 4);
+  } else if (!op.reads_source()) {
+    op.source_piece = op.target_piece = op.count = 0;
+    op.buffers = 0;
+  }
+  return op;
+}
+
 constexpr std::size_t kOpsMax = 0x7ffffffe;
 
 }  // namespace
@@ -39,7 +57,7 @@ ScheduleBuilder::ScheduleBuilder(Collective collective, Division division, std::
 
 BuilderOp ScheduleBuilder::add(std::uint32_t rank, const Op& op) {
   HOCKET_ASSERT(rank < programs_.size(), "rank out of range");
-  programs_[rank].ops.push_back(op);
+  programs_[rank].ops.push_back(canonical(op, rank));
   return {rank, static_cast<std::uint32_t>(programs_[rank].ops.size() - 1)};
 }
 

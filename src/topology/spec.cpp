@@ -1,23 +1,12 @@
 #include "topology/spec.h"
 
 #include <algorithm>
-#include <numeric>
+#include <vector>
+
+#include "base/spelling.h"
 
 namespace hocket {
 namespace {
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
-    }
-  }
-  return row[b.size()];
-}
 
 const TopologyFamily* find_family(std::string_view name) {
   for (const TopologyFamily* family : topology_families()) {
@@ -28,18 +17,13 @@ const TopologyFamily* find_family(std::string_view name) {
 
 tl::unexpected<Error> unknown_family(std::string_view name) {
   std::string known;
-  std::string_view nearest;
-  std::size_t best = 3;  // farther away is no suggestion
+  std::vector<std::string_view> names;
   for (const TopologyFamily* family : topology_families()) {
     known += fmt::format("{}{}", known.empty() ? "" : " ", family->grammar);
-    if (const std::size_t distance = edit_distance(name.substr(0, 32), family->name); distance < best) {
-      best = distance;
-      nearest = family->name;
-    }
+    names.push_back(family->name);
   }
-  const std::string hint = nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest);
   return fail(Code::kInvalidArgument, "unknown topology '{}'{} (no such file either; known: {})", name.substr(0, 200),
-              hint, known);
+              spelling_hint(name, names), known);
 }
 
 }  // namespace

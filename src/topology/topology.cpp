@@ -131,7 +131,8 @@ VertexId TopologyBuilder::add_vertex(std::string name, VertexKind kind, std::vec
 
 void TopologyBuilder::add_link(VertexId from, VertexId to, BytesPerSecond bandwidth, Seconds latency) {
   if (from == to) {
-    add_note(fmt::format("self link at '{}' ignored", from < vertices_.size() ? vertices_[from].name : "?"));
+    std::string note = fmt::format("self link at '{}' ignored", from < vertices_.size() ? vertices_[from].name : "?");
+    if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) add_note(std::move(note));
     return;
   }
   links_.push_back({from, to, bandwidth, latency});

@@ -215,11 +215,10 @@ class GroupRun {
                      fmt::format("holds input piece {}, expected {}", values_.piece(place), expected_piece));
     }
     if (reduces(c.kind)) {
-      for (std::uint32_t r = 0; r < c.ranks; ++r) {
-        if (!values_.has(place, r))
-          return problem(FindingKind::kMissing, fmt::format("lacks the contribution of rank {}", r));
-      }
-      return {};
+      if (values_.size(place) == c.ranks) return {};
+      std::uint32_t r = 0;
+      while (values_.has(place, r)) ++r;
+      return problem(FindingKind::kMissing, fmt::format("lacks the contribution of rank {}", r));
     }
     const std::uint32_t from = c.kind == CollectiveKind::kBroadcast ? c.root : piece / per_block;
     if (!values_.has(place, from))

@@ -4,17 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include "topology/spec.h"
 #include "verify/verify.h"
 
 namespace hocket {
-
-extern const Algorithm algorithm_gather_and_broadcast;  // support/, the listing of docs/add-an-algorithm.md
-
 namespace {
 
 Topology build(const std::string& spec) {
@@ -120,25 +115,6 @@ TEST(Algorithms, OneRankCopies) {
     ASSERT_TRUE(schedule) << schedule.error().text;
     const auto verified = prove(std::move(*schedule));
     EXPECT_TRUE(verified) << verified.error().text;
-  }
-}
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(std::string(HOCKET_SOURCE_DIR) + "/" + path);
-  EXPECT_TRUE(file.is_open()) << path;
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-TEST(AddAnAlgorithm, ListingIsTheCompiledFile) {
-  const std::string listing = text_of("tests/support/gather_and_broadcast.cpp");
-  EXPECT_NE(text_of("docs/add-an-algorithm.md").find("```cpp\n" + listing + "```\n"), std::string::npos);
-}
-
-TEST(AddAnAlgorithm, ListingIsProved) {
-  for (const char* spec : {"ring:2", "full:3", "torus:4x4"}) {
-    const Topology topology = build(spec);
-    const Collective collective{.kind = CollectiveKind::kAllReduce, .ranks = topology.rank_count()};
-    EXPECT_TRUE(plan_and_prove(algorithm_gather_and_broadcast, {topology, collective}));
   }
 }
 

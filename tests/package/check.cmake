@@ -1,5 +1,6 @@
 # cmake -DBUILD=... -DSOURCE=... -DVERSION=... -DCOMPILER=... -P check.cmake
-# Installs hocket into a folder of the build tree, builds the consumer beside this file against it, and runs it.
+# Installs hocket into a folder of the build tree, builds the consumer beside this file against it, with find_package
+# and with pkg-config, and runs both.
 
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE text)
@@ -20,6 +21,15 @@ run("${consumer}/consumer")
 if(NOT output STREQUAL "hocket ${VERSION}\n")
   message(FATAL_ERROR "the consumer printed '${output}' instead of 'hocket ${VERSION}'")
 endif()
+
+run("${CMAKE_COMMAND}" -E env "PKG_CONFIG_PATH=${prefix}/lib/pkgconfig" pkg-config --cflags --libs hocket)
+separate_arguments(flags UNIX_COMMAND "${output}")
+run("${COMPILER}" -std=c++20 "${SOURCE}/main.cpp" -o "${consumer}/by_pkg_config" ${flags})
+run("${consumer}/by_pkg_config")
+if(NOT output STREQUAL "hocket ${VERSION}\n")
+  message(FATAL_ERROR "built with pkg-config, the consumer printed '${output}'")
+endif()
+
 file(GLOB_RECURSE strays "${prefix}/include/*")
 list(FILTER strays EXCLUDE REGEX "/include/hocket/.*\\.h$")
 if(strays)

@@ -1,6 +1,9 @@
 #include "flags.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 #include "base/version.h"
 #include "exchange/load_topology.h"
@@ -11,6 +14,10 @@ void TopologyFlags::declare(CLI::App& app, bool positional, bool required) {
   CLI::Option* option = positional ? app.add_option("topology", topology, "words (torus:4x4) or a file")
                                    : app.add_option("--topo", topology, "words (torus:4x4) or a file");
   if (required) option->required();
+  declare_changes(app);
+}
+
+void TopologyFlags::declare_changes(CLI::App& app) {
   app.add_option("--link", links, "bandwidth,latency of a link; repeat for further dimensions [16GB/s,150ns]")
       ->allow_extra_args(false);
   app.add_option("--uplink", uplink, "bandwidth,latency of the outer level of two-level networks");
@@ -59,6 +66,13 @@ Result<BoundCollective> CollectiveFlags::bind(CollectiveKind kind, std::uint32_t
 void SimulationFlags::declare(CLI::App& app) {
   app.add_option("--model", model, "network model: message, packet or fluid")->capture_default_str();
   app.add_option("--segment", segment, "bytes that move at once [the best of several]");
+  app.add_option("--payload", payload, "packet model: bytes of data in a packet")->capture_default_str();
+  app.add_option("--head", head, "packet model: bytes of a head flit")->capture_default_str();
+  app.add_option("--message-overhead", overhead, "a segment holds its first link that much longer")
+      ->capture_default_str();
+  app.add_option("--copy-rate", copy_rate, "a rank's rate of copying what arrives [no limit]");
+  app.add_option("--reduce-rate", reduce_rate, "a rank's rate of reducing what arrives [no limit]");
+  app.add_flag("--store-and-forward", store_and_forward, "a hop starts when all of a segment (packet) is there");
 }
 
 Result<SimulateOptions> SimulationFlags::options() const {
@@ -72,6 +86,16 @@ Result<SimulateOptions> SimulationFlags::options() const {
   } else {
     return fail(Code::kInvalidArgument, "unknown network model '{}'; known: message, packet, fluid", model);
   }
+  options.store_and_forward = store_and_forward;
+  HOCKET_TRY_ASSIGN(options.packet_payload, parse_bytes(payload));
+  HOCKET_TRY_ASSIGN(options.head_flit, parse_bytes(head));
+  HOCKET_TRY_ASSIGN(options.per_message_overhead, parse_seconds(overhead));
+  if (!copy_rate.empty()) {
+    HOCKET_TRY_ASSIGN(options.copy_rate, parse_bandwidth(copy_rate));
+  }
+  if (!reduce_rate.empty()) {
+    HOCKET_TRY_ASSIGN(options.reduce_rate, parse_bandwidth(reduce_rate));
+  }
   return options;
 }
 
@@ -80,6 +104,12 @@ Result<Bytes> SimulationFlags::segment_bytes() const {
   HOCKET_TRY_ASSIGN(const Bytes bytes, parse_bytes(segment));
   if (bytes.count == 0) return fail(Code::kInvalidArgument, "--segment {}: must be above zero", segment);
   return bytes;
+}
+
+std::string emphasised(const std::string& text) {
+  const char* no_color = std::getenv("NO_COLOR");
+  if (isatty(STDOUT_FILENO) == 0 || (no_color != nullptr && *no_color != '\0')) return text;
+  return fmt::format("\x1b[1m{}\x1b[0m", text);
 }
 
 nlohmann::ordered_json document(std::string_view verb) {

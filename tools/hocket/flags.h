@@ -28,6 +28,8 @@ struct TopologyFlags {
 
   /// With `positional`, the topology is the verb's first argument instead of --topo.
   void declare(CLI::App& app, bool positional, bool required);
+  /// Everything but the topology itself: rates and changes.
+  void declare_changes(CLI::App& app);
   [[nodiscard]] Result<Topology> load() const;
 };
 
@@ -45,12 +47,21 @@ struct CollectiveFlags {
 struct SimulationFlags {
   std::string model = "message";
   std::string segment;
+  std::string payload = "256B";
+  std::string head = "16B";
+  std::string overhead = "0s";
+  std::string copy_rate;
+  std::string reduce_rate;
+  bool store_and_forward = false;
 
   void declare(CLI::App& app);
   [[nodiscard]] Result<SimulateOptions> options() const;
   /// 0 when not given.
   [[nodiscard]] Result<Bytes> segment_bytes() const;
 };
+
+/// `text` in bold when stdout is a terminal that may be coloured (NO_COLOR unset), otherwise as it is.
+[[nodiscard]] std::string emphasised(const std::string& text);
 
 /// A document of the given verb with the keys every document has.
 [[nodiscard]] nlohmann::ordered_json document(std::string_view verb);

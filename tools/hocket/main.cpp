@@ -3,40 +3,47 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
+#include <vector>
 
-#include "base/version.h"
-#include "verb.h"
+#include "base/spelling.h"
+#include "command_line.h"
 
 namespace hocket {
 namespace {
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
 
 bool is_verb(std::string_view word) {
   return std::any_of(verbs().begin(), verbs().end(), [&](const Verb* verb) { return verb->name == word; });
 }
 
 int unknown_verb(std::string_view word) {
-  const Verb* nearest = verbs().front();
-  for (const Verb* verb : verbs()) {
-    if (edit_distance(word, verb->name) < edit_distance(word, nearest->name)) nearest = verb;
+  std::vector<std::string_view> known;
+  for (const Verb* verb : verbs()) known.push_back(verb->name);
+  fmt::print(stderr, "hocket: unknown verb '{}'{} (hocket --help lists all)\n", word, spelling_hint(word, known));
+  return 2;
+}
+
+/// "--name" and "-n" of every flag of a verb.
+std::vector<std::string> flags_of(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
   }
-  fmt::print(stderr, "hocket: unknown verb '{}'; did you mean '{}'? (hocket --help lists all)\n", word, nearest->name);
+  return names;
+}
+
+/// The first word that looks like a flag and is none of the verb's; CLI11 names all that is left over, in reverse.
+int unknown_flag(const CLI::App& verb, const std::vector<std::string>& left_over) {
+  const auto flag = std::find_if(left_over.rbegin(), left_over.rend(),
+                                 [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
+  if (flag == left_over.rend()) {
+    fmt::print(stderr, "hocket {}: '{}' is one argument too many\n", verb.get_name(), left_over.back());
+    return 2;
+  }
+  const std::string name = flag->substr(0, flag->find('='));
+  fmt::print(stderr, "hocket {}: unknown flag '{}'{} (hocket {} --help lists all)\n", verb.get_name(), name,
+             spelling_hint(name, flags_of(verb)), verb.get_name());
   return 2;
 }
 
@@ -44,20 +51,20 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
   std::string text = error.what();
   std::replace(text.begin(), text.end(), '\n', ' ');
-  fmt::print(stderr, "hocket: {}\n", text);
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  if (chosen.empty()) {
+    fmt::print(stderr, "hocket: {}\n", text);
+    return 2;
+  }
+  if (const std::vector<std::string> left_over = chosen.front()->remaining(); !left_over.empty())
+    return unknown_flag(*chosen.front(), left_over);
+  fmt::print(stderr, "hocket {}: {}\n", chosen.front()->get_name(), text);
   return 2;
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"hocket plans, proves, simulates and runs collectives on your topology", "hocket"};
-  app.set_version_flag("--version", std::string(build_stamp().version));
-  app.require_subcommand(0, 1);
-  std::map<const CLI::App*, VerbAction> actions;
-  for (const Verb* verb : verbs()) {
-    CLI::App* sub = app.add_subcommand(std::string(verb->name), std::string(verb->summary));
-    sub->footer(fmt::format("Example:\n  {}", verb->example));
-    actions.emplace(sub, verb->declare(*sub));
-  }
+  const CommandLine line = make_command_line();
+  CLI::App& app = *line.app;
   if (argc > 1 && argv[1][0] != '-' && !is_verb(argv[1])) return unknown_verb(argv[1]);
   try {
     app.parse(argc, argv);
@@ -69,7 +76,7 @@ int run(int argc, char** argv) {
     return 0;
   }
   const CLI::App* chosen = app.get_subcommands().front();
-  const Result<int> result = actions.at(chosen)();
+  const Result<int> result = line.actions.at(chosen)();
   if (result) return *result;
   fmt::print(stderr, "hocket {}: {}\n", chosen->get_name(), result.error().text);
   return exit_code(result.error().code);

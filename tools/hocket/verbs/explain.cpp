@@ -53,10 +53,8 @@ void print_bottleneck(const Topology& topology, const Planning& planning) {
                    [&](LinkId a, LinkId b) { return r.link_busy[a].count > r.link_busy[b].count; });
   fmt::print("bottleneck   ");
   for (std::size_t i = 0; i < std::min<std::size_t>(3, order.size()); ++i) {
-    const double share = r.time.count == 0 ? 0
-                                           : 100.0 * static_cast<double>(r.link_busy[order[i]].count) /
-                                                 static_cast<double>(r.time.count);
-    fmt::print("{}{} busy {:.1f} %", i == 0 ? "" : ", ", topology.describe_link(order[i]), share);
+    fmt::print("{}{} busy {:.1f} %", i == 0 ? "" : ", ", topology.describe_link(order[i]),
+               100 * r.utilisation(order[i]));
   }
   fmt::print("; {} of {} links used\n", r.links_used, order.size());
 }

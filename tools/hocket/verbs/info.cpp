@@ -5,6 +5,8 @@
 
 #include "algorithms/algorithm.h"
 #include "base/version.h"
+#include "command_line.h"
+#include "engine/reduce.h"
 #include "exchange/file_kind.h"
 #include "exchange/schedule_format.h"
 #include "exchange/topology_format.h"
@@ -18,6 +20,7 @@ namespace {
 
 struct Flags {
   std::string topic;
+  std::string shell;
   bool json = false;
 };
 
@@ -64,20 +67,37 @@ void print_list(const nlohmann::ordered_json& list) {
   fmt::print("{}", table.text());
 }
 
+/// The manual page or a completion script; both are text for files, so --json has nothing to add.
+Result<int> show_generated(const Flags& flags) {
+  const CommandLine line = make_command_line();
+  if (flags.topic == "man") {
+    fmt::print("{}", manual_page(*line.app));
+    return 0;
+  }
+  HOCKET_TRY_ASSIGN(const std::string script, completion_script(*line.app, flags.shell));
+  fmt::print("{}", script);
+  return 0;
+}
+
 Result<int> show(const Flags& flags) {
+  if (flags.topic == "man" || flags.topic == "completion") return show_generated(flags);
+  if (!flags.shell.empty())
+    return fail(Code::kInvalidArgument, "'{}' is one argument too many after '{}'", flags.shell, flags.topic);
   nlohmann::ordered_json out = document("info");
   const BuildStamp stamp = build_stamp();
   if (flags.topic.empty()) {
     out["version"] = std::string(stamp.version);
     out["build"] = std::string(stamp.build_type);
     out["compiler"] = std::string(stamp.compiler);
+    out["reduce_kernels"] = std::string(name_of(best_kernel_path()));
     out["algorithms"] = algorithms().size();
     out["topologies"] = topology_families().size();
     if (flags.json) {
       print_json(out);
     } else {
-      fmt::print("hocket {} ({}, {}): {} algorithms, {} topology families\n", stamp.version, stamp.build_type,
-                 stamp.compiler, algorithms().size(), topology_families().size());
+      fmt::print("hocket {} ({}, {}, {} reduce kernels): {} algorithms, {} topology families\n", stamp.version,
+                 stamp.build_type, stamp.compiler, name_of(best_kernel_path()), algorithms().size(),
+                 topology_families().size());
     }
     return 0;
   }
@@ -89,7 +109,8 @@ Result<int> show(const Flags& flags) {
   } else if (flags.topic == "formats") {
     list = formats_json();
   } else {
-    return fail(Code::kInvalidArgument, "unknown topic '{}'; known: algorithms, topologies, formats", flags.topic);
+    return fail(Code::kInvalidArgument, "unknown topic '{}'; known: algorithms, topologies, formats, man, completion",
+                flags.topic);
   }
   if (flags.json) {
     out[flags.topic] = list;
@@ -102,7 +123,8 @@ Result<int> show(const Flags& flags) {
 
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
-  app.add_option("topic", flags->topic, "algorithms, topologies or formats [version]");
+  app.add_option("topic", flags->topic, "algorithms, topologies, formats, man or completion [version]");
+  app.add_option("shell", flags->shell, "after completion: bash, zsh or fish");
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return show(*flags); };
 }
@@ -111,7 +133,7 @@ VerbAction declare(CLI::App& app) {
 
 extern const Verb verb_info{
     .name = "info",
-    .summary = "version, algorithms, topology families, formats",
+    .summary = "version, algorithms, topology families, formats; manual page, shell completion",
     .example = "hocket info algorithms",
     .declare = declare,
 };

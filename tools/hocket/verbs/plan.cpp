@@ -95,7 +95,7 @@ void print_table(const Job& job) {
   }
   fmt::print("{}", table.text());
   for (const Skipped& s : job.planning.skipped) fmt::print("skipped {}: {}\n", s.algorithm, s.reason);
-  fmt::print("\nchosen: {}\n", job.planning.reason);
+  fmt::print("\n{}\n", emphasised("chosen: " + job.planning.reason));
 }
 
 Result<int> run(const Flags& flags) {
@@ -113,12 +113,16 @@ Result<int> run(const Flags& flags) {
   if (options.progress) fmt::print(stderr, "\r\x1b[K");
   if (!planning) return tl::unexpected<Error>(std::move(planning.error()));
   const Job job{std::move(topology), what, std::move(*planning)};
-  if (!flags.output.empty())
-    HOCKET_TRY(save_schedule(job.planning.candidates[job.planning.chosen].plan.schedule(), flags.output));
+  const Plan& chosen = job.planning.candidates[job.planning.chosen].plan;
+  if (!flags.output.empty()) HOCKET_TRY(save_schedule(chosen.schedule(), flags.output));
   if (flags.json) {
     print_document(job);
-  } else {
-    print_table(job);
+    return 0;
+  }
+  print_table(job);
+  if (!flags.output.empty()) {
+    fmt::print("wrote {}: '{}', {} ops; simulated with --segment {}\n", flags.output, chosen.schedule().algorithm(),
+               chosen.schedule().ops().size(), format_bytes(chosen.segment()));
   }
   return 0;
 }
@@ -131,7 +135,7 @@ VerbAction declare(CLI::App& app) {
   flags->amount.declare(app);
   flags->simulation.declare(app);
   app.add_option("--algo", flags->algorithm, "an algorithm, auto or all")->capture_default_str();
-  app.add_option("-o,--output", flags->output, "file for the chosen schedule (.hkt, .xml)");
+  app.add_option("-o,--output", flags->output, "file for the chosen schedule (.hkt, .json, .xml)");
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return run(*flags); };
 }

@@ -144,7 +144,7 @@ Result<int> run(const Flags& flags) {
 
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
-  app.add_option("file", flags->file, "a schedule: .hkt or MSCCL XML")->required();
+  app.add_option("file", flags->file, "a schedule: .hkt, its .json view or MSCCL XML")->required();
   app.add_option("--ranks", flags->ranks, "ranks the schedule must have [as the file says]");
   flags->amount.declare(app);
   app.add_option("--segment", flags->simulation.segment, "bytes that move at once [128KiB]");

@@ -24,10 +24,6 @@ struct Flags {
   bool json = false;
 };
 
-double utilisation(const SimulationResult& r, LinkId link) {
-  return r.time.count == 0 ? 0 : static_cast<double>(r.link_busy[link].count) / static_cast<double>(r.time.count);
-}
-
 void print_document(const Topology& t, const Plan& plan, const SimulationResult& r) {
   nlohmann::ordered_json out = document("sim");
   const double network_bytes =
@@ -43,13 +39,16 @@ void print_document(const Topology& t, const Plan& plan, const SimulationResult&
                          {"network_bytes", network_bytes},
                          {"bound_s", r.bound.time.value},
                          {"fraction_of_bound", r.fraction_of_bound()},
+                         {"network_only", r.network_only},
+                         {"messages", r.messages},
                          {"events", r.events},
+                         {"wall_s", r.wall_s},
                          {"segment_bytes", plan.segment().count}});
   for (LinkId link = 0; link < r.link_bytes.size(); ++link) {
     out["links"].push_back({{"link", link},
                             {"name", t.describe_link(link)},
                             {"bytes", r.link_bytes[link]},
-                            {"utilisation", utilisation(r, link)}});
+                            {"utilisation", r.utilisation(link)}});
   }
   print_json(out);
 }
@@ -69,7 +68,7 @@ void print_text(const Topology& t, const Plan& plan, const SimulationResult& r) 
   Table table({"link", "bytes", "busy %"});
   for (std::size_t i = 0; i < std::min<std::size_t>(order.size(), 8); ++i) {
     table.add({t.describe_link(order[i]), fmt::format("{}", r.link_bytes[order[i]]),
-               fmt::format("{:.1f}", 100 * utilisation(r, order[i]))});
+               fmt::format("{:.1f}", 100 * r.utilisation(order[i]))});
   }
   fmt::print("{}", table.text());
 }
@@ -99,7 +98,7 @@ Result<int> run(const Flags& flags) {
 
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
-  app.add_option("file", flags->file, "a schedule: .hkt or MSCCL XML")->required();
+  app.add_option("file", flags->file, "a schedule: .hkt, its .json view or MSCCL XML")->required();
   flags->topology.declare(app, false, true);
   flags->amount.declare(app);
   flags->simulation.declare(app);

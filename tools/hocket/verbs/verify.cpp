@@ -13,6 +13,7 @@ namespace {
 
 struct Flags {
   std::string file;
+  std::string output;
   bool json = false;
 };
 
@@ -38,6 +39,7 @@ Result<int> check(const Flags& flags) {
   HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(flags.file));
   const auto shared = std::make_shared<const Schedule>(std::move(schedule));
   const Verification result = verify(shared);
+  if (!flags.output.empty()) HOCKET_TRY(save_schedule(*shared, flags.output));
   if (flags.json) {
     print_json(to_json(*shared, result));
     return result.proved() ? 0 : 1;
@@ -61,7 +63,8 @@ Result<int> check(const Flags& flags) {
 
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
-  app.add_option("file", flags->file, "a schedule: .hkt or MSCCL XML")->required();
+  app.add_option("file", flags->file, "a schedule: .hkt, its .json view or MSCCL XML")->required();
+  app.add_option("-o,--output", flags->output, "write it as .json (a view of every op), .hkt or MSCCL .xml");
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return check(*flags); };
 }
@@ -70,7 +73,7 @@ VerbAction declare(CLI::App& app) {
 
 extern const Verb verb_verify{
     .name = "verify",
-    .summary = "prove a schedule file, or say what is wrong with it",
+    .summary = "prove a schedule file, or say what is wrong with it; -o converts it",
     .example = "hocket verify plan.hkt",
     .declare = declare,
 };
