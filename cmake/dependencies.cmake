@@ -5,6 +5,8 @@ find_package(fmt REQUIRED)
 find_package(pugixml REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(tl-expected REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(ZLIB REQUIRED)
 
 if(HOCKET_TOOLS)
   find_package(CLI11 REQUIRED)

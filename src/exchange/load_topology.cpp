@@ -1,7 +1,12 @@
 #include "exchange/load_topology.h"
 
 #include <filesystem>
-#include <fstream>
+
+#include "exchange/csv.h"
+#include "exchange/file_kind.h"
+#include "exchange/file_text.h"
+#include "exchange/schedule_format.h"
+#include "exchange/text_place.h"
 
 namespace hocket {
 namespace {
@@ -23,31 +28,53 @@ Result<const TopologyFormat*> find_topology_format(std::string_view name) {
   return fail(Code::kInvalidArgument, "unknown topology format '{}', known: {}", name.substr(0, 100), known_formats());
 }
 
-Result<std::string> read_topology_text(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return fail(Code::kIo, "'{}' is a folder, not a topology file", path);
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return fail(Code::kIo, "cannot open '{}'", path);
-  std::string text;
-  char block[1 << 16];
-  while (in.read(block, sizeof block) || in.gcount() > 0) {
-    text.append(block, static_cast<std::size_t>(in.gcount()));
-    if (text.size() > kTopologyTextMax) {
-      return fail(Code::kResourceExhausted, "'{}' is larger than {} bytes", path, kTopologyTextMax);
-    }
+Result<const TopologyFormat*> topology_format_for_path(std::string_view path) {
+  const std::size_t slash = path.rfind('/') + 1;
+  const std::size_t dot = path.rfind('.');
+  const std::string_view extension =
+      dot == std::string_view::npos || dot < slash ? std::string_view() : path.substr(dot);
+  std::string known;
+  for (const TopologyFormat* format : topology_formats()) {
+    if (format->write == nullptr || format->extensions.empty()) continue;
+    const std::string padded = fmt::format(" {} ", format->extensions);
+    if (!extension.empty() && padded.find(fmt::format(" {} ", extension)) != std::string::npos) return format;
+    known += fmt::format("{}{}", known.empty() ? "" : " ", format->extensions);
   }
-  if (in.bad()) return fail(Code::kIo, "cannot read '{}'", path);
-  return text;
+  return fail(Code::kInvalidArgument, "no topology format is written to files like '{}'; known: {}", path, known);
+}
+
+Result<Topology> TopologyFormat::load(std::string_view text, std::string_view file_name) const {
+  HOCKET_TRY_ASSIGN(ReadTopology result, read(text, file_name));
+  return std::move(result.topology);
+}
+
+Result<ReadTopology> build_with_losses(TopologyBuilder builder, LossReport losses) {
+  for (std::string& line : losses.lines()) builder.add_note(std::move(line));
+  HOCKET_TRY_ASSIGN(Topology topology, std::move(builder).build());
+  return ReadTopology{std::move(topology), std::move(losses)};
+}
+
+Result<std::string> read_topology_text(const std::string& path) {
+  HOCKET_TRY_ASSIGN(FileText text, read_file_text(path, kTopologyTextMax));
+  return std::move(text.bytes);
 }
 
 Result<const TopologyFormat*> recognise_topology(std::string_view text, std::string_view file_name) {
   for (const TopologyFormat* format : topology_formats()) {
-    if (format->recognise(text)) return format;
+    if (format->recognise != nullptr && format->recognise(text)) return format;
   }
+  for (const ScheduleFormat* format : schedule_formats()) {
+    if (!format->recognise(text)) continue;
+    return fail(Code::kMalformed, "{}: a schedule ({}), not a topology", file_name, format->name);
+  }
+  if (const FileKind* const kind = recognise_kind(text)) {
+    return fail(Code::kMalformed, "{}: {}, not a topology{}", file_name, kind->description, kind->not_a_topology);
+  }
+  if (trim_blanks(text.substr(0, 4096)).empty()) return fail(Code::kMalformed, "{}: the file is empty", file_name);
   return fail(Code::kMalformed, "{}: not a topology file of a known format ({})", file_name, known_formats());
 }
 
-Result<Topology> load_topology(std::string_view spec_or_path, const TopologyOptions& options) {
+Result<Topology> load_topology(std::string_view spec_or_path, const TopologyOptions& options, Repairs repairs) {
   const std::string path(spec_or_path);
   std::error_code error;
   const bool is_file =
@@ -56,13 +83,18 @@ Result<Topology> load_topology(std::string_view spec_or_path, const TopologyOpti
     HOCKET_TRY_ASSIGN(Topology built, topology_from_spec(spec_or_path, options));
     return apply_changes(std::move(built), options);
   }
-  HOCKET_TRY_ASSIGN(const std::string text, read_topology_text(path));
-  HOCKET_TRY_ASSIGN(const TopologyFormat* const format, recognise_topology(text, path));
-  HOCKET_TRY_ASSIGN(Topology read, format->read(text, path));
-  if (!options.links.empty() || options.uplink) {
-    read = with_note(std::move(read), "--link and --uplink ignored: the file states its rates");
+  HOCKET_TRY_ASSIGN(const FileText text, read_file_text(path, kTopologyTextMax));
+  HOCKET_TRY_ASSIGN(const TopologyFormat* const format, recognise_topology(text.bytes, path));
+  HOCKET_TRY_ASSIGN(ReadTopology read, with_printable_error(format->read(text.bytes, path)));
+  if (repairs == Repairs::kRefuse) {
+    HOCKET_TRY(text.losses.refuse_repairs(path));
+    HOCKET_TRY(read.losses.refuse_repairs(path));
   }
-  return apply_changes(std::move(read), options);
+  for (std::string& line : text.losses.lines()) read.topology = with_note(std::move(read.topology), std::move(line));
+  if (!options.links.empty() || options.uplink) {
+    read.topology = with_note(std::move(read.topology), "--link and --uplink ignored: the file states its rates");
+  }
+  return apply_changes(std::move(read.topology), options);
 }
 
 }  // namespace hocket

@@ -9,6 +9,7 @@
 
 #include "exchange/csv.h"
 #include "exchange/nccl_rates.h"
+#include "exchange/text_place.h"
 #include "exchange/topology_format.h"
 
 namespace hocket {
@@ -18,18 +19,30 @@ constexpr int kDepthMax = 32;
 constexpr std::size_t kElementsMax = 65'536;
 constexpr std::size_t kCpusMax = 256;
 constexpr std::uint64_t kParallelLinksMax = 64;
-constexpr std::size_t kNotesMax = 64;
 
 std::string shortened(std::string_view text) { return std::string(text.substr(0, 80)); }
 
 enum class Device { kBridge, kGpu, kNic, kGpuSwitch, kOther, kUnknown };
+
+/// NVIDIA and AMD Instinct make GPUs here, Mellanox and Amazon network cards; other makers make too many things.
+Device classify_by_vendor(std::string_view vendor) {
+  if (vendor == "0x10de" || vendor == "0x1002") return Device::kGpu;
+  if (vendor == "0x15b3" || vendor == "0x1d0f") return Device::kNic;
+  return Device::kUnknown;
+}
+
+/// Servers have a display adapter that nobody computes on; a file without vendors leaves no choice but to count it.
+Device classify_display(std::string_view vendor) {
+  return vendor.empty() || vendor == "0x10de" || vendor == "0x1002" ? Device::kGpu : Device::kOther;
+}
 
 Device classify(const pugi::xml_node& pci) {
   if (pci.child("gpu")) return Device::kGpu;
   if (pci.child("nic")) return Device::kNic;
   if (pci.child("pci")) return Device::kBridge;
   const std::string kind = lower_case(pci.attribute("class").value());
-  if (kind.empty()) return Device::kUnknown;
+  if (kind.empty()) return classify_by_vendor(lower_case(pci.attribute("vendor").value()));
+  if (kind.starts_with("0x0300")) return classify_display(lower_case(pci.attribute("vendor").value()));
   if (kind.starts_with("0x03") || kind.starts_with("0x12")) return Device::kGpu;
   if (kind.starts_with("0x02")) return Device::kNic;
   if (kind.starts_with("0x0604")) return Device::kBridge;
@@ -75,15 +88,15 @@ class SystemReader {
 
   template <class... Args>
   tl::unexpected<Error> error_at(std::ptrdiff_t offset, fmt::format_string<Args...> format, Args&&... args) const {
-    const std::string_view before = text_.substr(0, offset < 0 ? 0 : static_cast<std::size_t>(offset));
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    const std::size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-    return fail(Code::kMalformed, "{}:{}:{}: {}", file_name_, line, before.size() - start + 1,
+    const TextPlace place = place_of(text_, offset < 0 ? 0 : static_cast<std::size_t>(offset));
+    return fail(Code::kMalformed, "{}:{}:{}: {}", file_name_, place.line, place.column,
                 fmt::format(format, std::forward<Args>(args)...));
   }
 
-  void note(std::string text) {
-    if (system_.notes.size() < kNotesMax) system_.notes.push_back(std::move(text));
+  /// "line 7: PCI device 0000:10:00.0".
+  [[nodiscard]] std::string at(const pugi::xml_node& node, std::string_view what) const {
+    const std::ptrdiff_t offset = node.offset_debug();
+    return fmt::format("line {}: {}", place_of(text_, offset < 0 ? 0 : static_cast<std::size_t>(offset)).line, what);
   }
 
   /// Limits, and whether the file names GPUs and ranks itself.
@@ -109,6 +122,7 @@ class SystemReader {
 
   Result<void> read_cpu(const pugi::xml_node& cpu) {
     if (++system_.cpus > kCpusMax) return error_at(cpu.offset_debug(), "more than {} cpus", kCpusMax);
+    affinities_ += cpu.attribute("affinity") ? 1 : 0;
     const std::string numa = cpu.attribute("numaid").value();
     const VertexId vertex = add_vertex(
         fmt::format("cpu{}", shortened(numa.empty() ? std::to_string(cpus_.size()) : numa)), VertexKind::kHost);
@@ -132,6 +146,7 @@ class SystemReader {
 
   VertexId add_nic(const pugi::xml_node& nic) {
     ++system_.nics;
+    net_speeds_ += nic.child("net").attribute("speed") ? 1 : 0;
     const std::string name = nic.child("net").attribute("name").value();
     return add_vertex(name.empty() ? fmt::format("nic{}", system_.nics - 1) : shortened(name), VertexKind::kNic);
   }
@@ -145,7 +160,9 @@ class SystemReader {
         return {};
       case Device::kOther:
       case Device::kGpuSwitch:
-        note(fmt::format("PCI device {} of class {} left out", busid, shortened(pci.attribute("class").value())));
+        system_.losses.ignored(at(pci, fmt::format("PCI device {}", busid)),
+                               fmt::format("class {}", shortened(pci.attribute("class").value())),
+                               "neither GPU nor network card nor bridge");
         return {};
       case Device::kBridge: {
         ++system_.bridges;
@@ -159,7 +176,7 @@ class SystemReader {
       case Device::kGpu: {
         const pugi::xml_node gpu = pci.child("gpu");
         if (has_gpus_ && (!gpu || (has_ranks_ && !gpu.attribute("rank")))) {
-          note(fmt::format("GPU at {} has no rank and is left out, as NCCL does", busid));
+          system_.losses.ignored(at(pci, fmt::format("PCI device {}", busid)), "GPU without a rank", "as NCCL does");
           return {};
         }
         vertex = add_vertex(gpu_name(gpu), VertexKind::kNpu);
@@ -184,13 +201,19 @@ class SystemReader {
     const std::string text = pci.attribute("link_speed").value();
     const PcieSpeed speed = pcie_speed(text);
     if (!speed.known) {
-      note(fmt::format("link_speed '{}' of PCI device {} is unknown to NCCL: Gen3 (8 GT/s) taken, as NCCL does",
-                       shortened(text), busid));
+      const std::string where = at(pci, fmt::format("PCI device {}", busid));
+      const std::string_view taken = "Gen3 (8 GT/s) taken, as NCCL does";
+      if (text.empty()) system_.losses.assumed(where, "link_speed absent", std::string(taken));
+      if (!text.empty()) {
+        system_.losses.repaired(where, fmt::format("link_speed '{}'", shortened(text)),
+                                fmt::format("unknown to NCCL; {}", taken));
+      }
     }
     const std::string width_text = pci.attribute("link_width").value();
     const auto width = width_text.empty() ? std::optional<std::uint64_t>(0) : whole_number(width_text);
     if (!width || *width > 32) {
-      note(fmt::format("link_width '{}' of PCI device {} is no PCIe width: 16 taken", shortened(width_text), busid));
+      system_.losses.repaired(at(pci, fmt::format("PCI device {}", busid)),
+                              fmt::format("link_width '{}'", shortened(width_text)), "no PCIe width; 16 taken");
       return pcie_bandwidth(speed, 16);
     }
     return pcie_bandwidth(speed, static_cast<std::uint32_t>(*width));
@@ -208,7 +231,7 @@ class SystemReader {
         system_.cables.push_back({cpus_[a].vertex, cpus_[b].vertex, rate, kPcieLatency});
       }
     }
-    if (guessed) note("cpu of unknown make: 10 GB/s assumed between sockets");
+    if (guessed) system_.losses.assumed("cpu of unknown make", "10 GB/s between sockets", "the file has no rate");
   }
 
   Result<void> read_gpu_links(const Gpu& gpu) {
@@ -236,7 +259,10 @@ class SystemReader {
       return error_at(link.offset_debug(), "bw '{}' is not a rate in MB/s", shortened(link.attribute("bw").value()));
     }
     const auto rate = nvlink_bandwidth(gpu.element.attribute("sm").as_llong());
-    if (!rate) note(fmt::format("sm of {} is unknown: 20 GB/s per NVLink assumed", system_.vertices[gpu.vertex].name));
+    if (!rate) {
+      system_.losses.assumed(at(link, system_.vertices[gpu.vertex].name), "20 GB/s per NVLink",
+                             "its sm is absent or older than NCCL's tables");
+    }
     return rate.value_or(BytesPerSecond{20e9});
   }
 
@@ -245,7 +271,9 @@ class SystemReader {
     const std::string kind = lower_case(link.attribute("tclass").value());
     const bool to_cpu = std::strcmp(link.name(), "c2c") == 0 || kind.starts_with("0x068001");
     if (const auto other = gpu_at_.find(shortened(target)); !to_cpu && other != gpu_at_.end()) {
-      if (other->second == gpu.vertex) return note(fmt::format("GPU link of {} to itself left out", target));
+      if (other->second == gpu.vertex) {
+        return system_.losses.repaired(at(link, system_.vertices[gpu.vertex].name), "GPU link to itself", "left out");
+      }
       system_.cables.push_back({gpu.vertex, other->second, rate, kGpuLinkLatency, false});
       ++system_.gpu_links;
     } else if (to_cpu) {
@@ -255,8 +283,8 @@ class SystemReader {
       system_.cables.push_back({gpu.vertex, *gpu_switch_, rate, kGpuLinkLatency});
       system_.gpu_links += 2;
     } else {
-      note(fmt::format("GPU link of {} to {}, which is not in the file, left out", system_.vertices[gpu.vertex].name,
-                       shortened(target)));
+      system_.losses.repaired(at(link, system_.vertices[gpu.vertex].name),
+                              fmt::format("GPU link to '{}'", shortened(target)), "no such GPU in the file; left out");
     }
   }
 
@@ -270,7 +298,9 @@ class SystemReader {
       distinct = distinct && number && seen.emplace(*number, gpu.vertex).second;
     }
     if (distinct) std::sort(numbered.begin(), numbered.end());
-    if (!distinct && has_gpus_) note("GPU numbers are missing or repeated: ranks follow the order of the file");
+    if (!distinct && has_gpus_) {
+      system_.losses.repaired("GPU numbers", "missing or repeated numbers", "ranks follow the order of the file");
+    }
     for (const auto& entry : numbered) system_.ranks.push_back(entry.second);
   }
 
@@ -295,22 +325,28 @@ class SystemReader {
   void add_general_notes() {
     system_.gpus_are_candidates = !has_gpus_ && !gpus_.empty();
     if (system_.gpus_are_candidates) {
-      note(fmt::format(
-          "no <gpu> elements: {} GPU candidates by PCI class; GPU links are unknown, only PCIe is planned on",
-          gpus_.size()));
+      system_.losses.assumed("no <gpu> elements", fmt::format("{} GPU candidates by PCI class or vendor", gpus_.size()),
+                             "GPU links are unknown, only PCIe is planned on");
     }
     if (!system_.unknown_devices.empty() && !gpus_.empty()) {
-      note(fmt::format("{} PCI devices without a class left out", system_.unknown_devices.size()));
+      system_.losses.ignored("", fmt::format("{} PCI devices without a class", system_.unknown_devices.size()),
+                             "neither class nor vendor says what they are");
+    }
+    if (affinities_ > 0) system_.losses.ignored("cpu", "affinity", "which cores a cpu has is not part of a network");
+    if (net_speeds_ > 0) {
+      system_.losses.ignored("net", fmt::format("speed, port and guid of {} network cards", net_speeds_),
+                             "what they lead to is not in the file");
     }
     if (!gpus_.empty()) {
-      note(
-          "latencies assumed, the file has none: GPU link 600 ns, PCIe and socket hop 250 ns; GPU link rates as NCCL's "
-          "tables");
+      system_.losses.assumed("", "latencies of 600 ns per GPU link, 250 ns per PCIe and socket hop",
+                             "the file has none");
+      system_.losses.assumed("", "rates in decimal GB/s from NCCL's tables",
+                             "the file has link_speed x link_width and counts of GPU links");
     }
   }
 
   std::string_view text_, file_name_;
-  std::size_t elements_ = 0;
+  std::size_t elements_ = 0, affinities_ = 0, net_speeds_ = 0;
   bool has_gpus_ = false, has_ranks_ = false;
   NcclSystem system_;
   std::vector<Cpu> cpus_;
@@ -344,7 +380,6 @@ std::string describe(const NcclSystem& system) {
     out += fmt::format("{} {} {}: {}\n", system.vertices[cable.from].name, cable.both_ways ? "<->" : "->",
                        system.vertices[cable.to].name, format_bandwidth(cable.bandwidth));
   }
-  for (const std::string& note : system.notes) out += fmt::format("note: {}\n", note);
   return out;
 }
 

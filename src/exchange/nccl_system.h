@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "exchange/loss.h"
 #include "topology/topology.h"
 
 namespace hocket {
@@ -27,7 +28,7 @@ struct NcclSystem {
   std::vector<Vertex> vertices;
   std::vector<Cable> cables;
   std::vector<VertexId> ranks;  // GPUs by rank, device number or place in the file, whichever is stated first
-  std::vector<std::string> notes;
+  LossReport losses;
   std::vector<std::string> unknown_devices;  // bus ids of leaves without a class
   std::size_t cpus = 0;
   std::size_t bridges = 0;

@@ -5,7 +5,7 @@
 namespace hocket {
 namespace {
 
-Result<Topology> read(std::string_view text) { return (*find_topology_format("link-csv"))->read(text, "x.csv"); }
+Result<Topology> read(std::string_view text) { return (*find_topology_format("link-csv"))->load(text, "x.csv"); }
 
 std::string error_of(std::string_view text) {
   const auto result = read(text);
@@ -51,7 +51,7 @@ TEST(LinkCsv, EveryFamilyComesBackTheSame) {
     const auto text = format.write(*t);
     ASSERT_TRUE(text.has_value()) << text.error().text;
     EXPECT_TRUE(format.recognise(*text));
-    const auto again = format.read(*text, "again.csv");
+    const auto again = format.load(*text, "again.csv");
     ASSERT_TRUE(again.has_value()) << again.error().text;
     EXPECT_EQ(again->fingerprint(), t->fingerprint()) << family->name;
     EXPECT_TRUE(std::equal(t->extents().begin(), t->extents().end(), again->extents().begin(), again->extents().end()));
@@ -62,7 +62,7 @@ TEST(LinkCsv, GroupsComeBackTheSame) {
   const TopologyOptions options{.breaks = {"0-1"}, .group = "5,2,0"};
   const auto t = apply_changes(*topology_from_spec("torus:4x4", options), options);
   const TopologyFormat& format = **find_topology_format("link-csv");
-  EXPECT_EQ(format.read(*format.write(*t), "x")->fingerprint(), t->fingerprint());
+  EXPECT_EQ(format.load(*format.write(*t), "x")->fingerprint(), t->fingerprint());
 }
 
 TEST(LoadTopology, FilesAndWords) {

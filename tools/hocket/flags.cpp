@@ -25,6 +25,7 @@ void TopologyFlags::declare_changes(CLI::App& app) {
   app.add_option("--scale", scales, "multiply the bandwidth between two vertices: A-B=F")->allow_extra_args(false);
   app.add_option("--group", group, "npus that take part: 0,1,4-7");
   app.add_flag("--direct-only", direct_only, "keep npus and GPU switches only");
+  app.add_flag("--strict", strict, "refuse a topology file that would have to be repaired");
 }
 
 Result<Topology> TopologyFlags::load() const {
@@ -40,7 +41,7 @@ Result<Topology> TopologyFlags::load() const {
   options.scales = scales;
   options.group = group;
   options.direct_only = direct_only;
-  return load_topology(topology, options);
+  return load_topology(topology, options, strict ? Repairs::kRefuse : Repairs::kAccept);
 }
 
 void CollectiveFlags::declare(CLI::App& app) {

@@ -24,6 +24,7 @@ struct TopologyFlags {
   std::vector<std::string> scales;
   std::string group;
   bool direct_only = false;
+  bool strict = false;
 
   /// With `positional`, the topology is the verb's first argument instead of --topo.
   void declare(CLI::App& app, bool positional, bool required);

@@ -42,7 +42,7 @@ class CsvReader {
  public:
   explicit CsvReader(std::string_view file_name) : file_name_(file_name) {}
 
-  Result<Topology> read(std::string_view text) {
+  Result<ReadTopology> read(std::string_view text) {
     if (text.size() > kTopologyTextMax)
       return fail(Code::kResourceExhausted, "{}: more than {} bytes", file_name_, kTopologyTextMax);
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
@@ -216,7 +216,7 @@ class CsvReader {
     return result;
   }
 
-  Result<Topology> build() {
+  Result<ReadTopology> build() {
     TopologyBuilder builder{std::string(file_name_), "file"};
     std::vector<VertexId> id_of(names_.size());
     for (const std::size_t i : order()) {
@@ -245,7 +245,7 @@ class CsvReader {
       }
     }
     builder.set_ranks(std::move(ranks));
-    return std::move(builder).build();
+    return build_with_losses(std::move(builder), {});
   }
 
   std::string_view file_name_;
@@ -278,7 +278,7 @@ bool recognise(std::string_view text) {
   return false;
 }
 
-Result<Topology> read(std::string_view text, std::string_view file_name) { return CsvReader(file_name).read(text); }
+Result<ReadTopology> read(std::string_view text, std::string_view file_name) { return CsvReader(file_name).read(text); }
 
 bool are_equal(const Link& a, const Link& b) {
   return a.from == b.from && a.to == b.to && a.bandwidth == b.bandwidth && a.latency == b.latency;
@@ -343,6 +343,7 @@ Result<std::string> write(const Topology& t) {
 
 extern const TopologyFormat topology_format_link_csv{
     .name = "link-csv",
+    .extensions = ".csv",
     .description = "link list: from,to,bandwidth,latency[,count][,duplex]",
     .recognise = recognise,
     .read = read,

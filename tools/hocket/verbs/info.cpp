@@ -7,6 +7,7 @@
 #include "base/version.h"
 #include "command_line.h"
 #include "engine/reduce.h"
+#include "exchange/file_kind.h"
 #include "exchange/schedule_format.h"
 #include "exchange/topology_format.h"
 #include "flags.h"
@@ -47,6 +48,9 @@ nlohmann::ordered_json formats_json() {
   }
   for (const ScheduleFormat* f : schedule_formats()) {
     list.push_back({{"name", f->name}, {"holds", "schedule"}, {"description", f->description}});
+  }
+  for (const FileKind* f : file_kinds()) {
+    list.push_back({{"name", f->name}, {"holds", "other"}, {"description", f->description}});
   }
   return list;
 }

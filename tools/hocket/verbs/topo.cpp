@@ -70,11 +70,19 @@ nlohmann::ordered_json to_json(const Topology& t) {
   return out;
 }
 
+/// --format, or what the output file's extension says.
+Result<const TopologyFormat*> output_format(const Flags& flags) {
+  if (flags.format.empty()) return topology_format_for_path(flags.output);
+  HOCKET_TRY_ASSIGN(const TopologyFormat* const format, find_topology_format(flags.format));
+  if (format->write == nullptr)
+    return fail(Code::kInvalidArgument, "--format {}: the format is read only", flags.format);
+  return format;
+}
+
 Result<int> show(const Flags& flags) {
   HOCKET_TRY_ASSIGN(const Topology topology, flags.topology.load());
   if (!flags.format.empty() || !flags.output.empty()) {
-    HOCKET_TRY_ASSIGN(const TopologyFormat* const format,
-                      find_topology_format(flags.format.empty() ? "link-csv" : flags.format));
+    HOCKET_TRY_ASSIGN(const TopologyFormat* const format, output_format(flags));
     HOCKET_TRY_ASSIGN(const std::string text, format->write(topology));
     if (flags.output.empty()) {
       fmt::print("{}", text);
@@ -94,8 +102,9 @@ Result<int> show(const Flags& flags) {
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   flags->topology.declare(app, true, true);
-  app.add_option("--format", flags->format, "write it in this format: link-csv, nccl-xml");
-  app.add_option("-o,--output", flags->output, "file to write to [stdout]");
+  app.add_option("--format", flags->format, "write it in this format: link-csv, hocket-yaml, nccl-xml, dot, svg");
+  app.add_option("-o,--output", flags->output,
+                 "file to write to, by its extension: .csv .yaml .xml .dot .svg [stdout]");
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return show(*flags); };
 }
