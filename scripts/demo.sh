@@ -18,3 +18,4 @@ for topology in torus:4x4 examples/irregular16.csv; do
   echo
 done
 "$hocket" report all_reduce --topo torus:4x4 --topo examples/irregular16.csv --size 64MiB -o demo/index.html
+echo "open demo/index.html in a browser: what was planned, why it wins, every link over time"

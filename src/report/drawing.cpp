@@ -1,144 +1,137 @@
-// The two drawings of the page: a network with link loads, and a timeline with links as rows.
+#include "report/drawing.h"
+
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
-#include <numbers>
 
-#include "report/page.h"
+#include "report/html.h"
+#include "report/layout.h"
 
 namespace hocket {
 namespace {
 
-struct Point {
-  double x = 0;
-  double y = 0;
+constexpr double kRadius = 12;
+
+struct Curve {
+  Point a;
+  Point middle;
+  Point b;
 };
 
-constexpr double kSize = 460;
-constexpr std::size_t kRowsMax = 64;
-constexpr std::size_t kBarsMax = 6000;
+/// The point at distance `d` from `from` towards `to`.
+Point towards(Point from, Point to, double d) {
+  const double length = std::max(1e-9, std::hypot(to.x - from.x, to.y - from.y));
+  return {from.x + (to.x - from.x) * d / length, from.y + (to.y - from.y) * d / length};
+}
 
-/// Two-dimensional grids lie on their coordinates; everything else on circles: switches inside, npus outside.
-std::vector<Point> place_vertices(const Topology& t) {
-  std::vector<Point> at(t.vertices().size());
-  const auto extents = t.extents();
-  const bool grid = extents.size() == 2 && !t.has_switches() && t.vertices().front().coordinates.size() == 2;
-  std::size_t outer = 0;
-  std::size_t inner = 0;
-  for (const Vertex& v : t.vertices()) ++(v.kind == VertexKind::kNpu ? outer : inner);
-  std::size_t npu = 0;
-  std::size_t other = 0;
-  for (std::size_t i = 0; i < at.size(); ++i) {
-    const Vertex& v = t.vertices()[i];
-    if (grid) {
-      at[i] = {40 + (kSize - 80) * v.coordinates[0] / std::max(1.0, extents[0] - 1.0),
-               40 + (kSize - 80) * v.coordinates[1] / std::max(1.0, extents[1] - 1.0)};
-      continue;
-    }
-    const bool rim = v.kind == VertexKind::kNpu;
-    const double turn = 2 * std::numbers::pi * static_cast<double>(rim ? npu++ : other++) /
-                        static_cast<double>(std::max<std::size_t>(1, rim ? outer : inner));
-    const double radius = rim ? kSize / 2 - 30 : (inner == 1 ? 0 : kSize / 4);
-    at[i] = {kSize / 2 + radius * std::sin(turn), kSize / 2 - radius * std::cos(turn)};
+Curve curve_of(Point a, Point b, double bend) {
+  const double length = std::max(1.0, std::hypot(b.x - a.x, b.y - a.y));
+  const Point middle{(a.x + b.x) / 2 - (b.y - a.y) / length * bend, (a.y + b.y) / 2 + (b.x - a.x) / length * bend};
+  return {towards(a, middle, kRadius + 1), middle, towards(b, middle, kRadius + 2)};
+}
+
+/// A line with an arrow head of its own, so that one stroke colours both.
+std::string path_of(const Curve& c) {
+  const Point back = towards(c.b, c.middle, 7);
+  const Point side{(back.y - c.b.y) * 0.5, (c.b.x - back.x) * 0.5};
+  return fmt::format("M{:.1f} {:.1f}Q{:.1f} {:.1f} {:.1f} {:.1f}M{:.1f} {:.1f}L{:.1f} {:.1f}L{:.1f} {:.1f}", c.a.x,
+                     c.a.y, c.middle.x, c.middle.y, c.b.x, c.b.y, back.x + side.x, back.y + side.y, c.b.x, c.b.y,
+                     back.x - side.x, back.y - side.y);
+}
+
+/// Cables that run past other vertices of a grid (wrap-around) take a wide bow.
+double bend_of(const Layout& layout, Point a, Point b, int parallel) {
+  const double length = std::hypot(b.x - a.x, b.y - a.y);
+  const bool passes = layout.cell > 0 && length > 1.5 * layout.cell;
+  return (passes ? 0.66 * layout.cell : 7.0) + 9.0 * parallel;
+}
+
+std::string draw_links(const Topology& t, const SimulationResult& r, const Layout& layout) {
+  std::string svg = "<g class=\"links\">";
+  std::map<std::pair<VertexId, VertexId>, int> parallel;
+  for (LinkId id = 0; id < t.links().size(); ++id) {
+    const Link& l = t.link(id);
+    const Point a = layout.at[l.from];
+    const Point b = layout.at[l.to];
+    const Curve curve = curve_of(a, b, bend_of(layout, a, b, parallel[{l.from, l.to}]++));
+    fmt::format_to(std::back_inserter(svg),
+                   "<path data-link=\"{}\" class=\"load{}\" d=\"{}\"><title>{}</title></path>\n", id, load_class(r, id),
+                   path_of(curve), link_in_words(t, r, id));
   }
-  return at;
+  return svg + "</g>";
 }
 
-double busy_share(const SimulationResult& r, LinkId link) {
-  return r.time.count == 0 ? 0 : static_cast<double>(r.link_busy[link].count) / static_cast<double>(r.time.count);
+std::string shape_of(const Vertex& vertex, Point p) {
+  switch (vertex.kind) {
+    case VertexKind::kNpu:
+      return fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"/>", p.x, p.y, kRadius);
+    case VertexKind::kSwitch:
+      return fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"20\" height=\"20\"/>", p.x - 10, p.y - 10);
+    case VertexKind::kHost:
+      return fmt::format("<path d=\"M{:.1f} {:.1f}l11 11l-11 11l-11 -11z\"/>", p.x, p.y - 11);
+    default:
+      return fmt::format("<path d=\"M{:.1f} {:.1f}l11 19h-22z\"/>", p.x, p.y - 12);
+  }
 }
 
-/// Links bend to one side, so that both directions and wrap-around cables stay apart.
-std::string link_path(Point a, Point b, double bend) {
-  const double dx = b.x - a.x;
-  const double dy = b.y - a.y;
-  const double length = std::max(1.0, std::hypot(dx, dy));
-  const double away = bend + length * 0.06;
-  return fmt::format("M{:.1f} {:.1f}Q{:.1f} {:.1f} {:.1f} {:.1f}", a.x, a.y, (a.x + b.x) / 2 - dy / length * away,
-                     (a.y + b.y) / 2 + dx / length * away, b.x, b.y);
+/// Npus carry their rank; the rest a letter, as the key below the drawing explains.
+std::string label_of(const Topology& t, VertexId v) {
+  if (t.rank_of(v) >= 0) return fmt::format("{}", t.rank_of(v));
+  switch (t.vertices()[v].kind) {
+    case VertexKind::kNpu:
+      return "-";
+    case VertexKind::kSwitch:
+      return "S";
+    case VertexKind::kHost:
+      return "H";
+    default:
+      return "N";
+  }
+}
+
+std::string draw_vertices(const Topology& t, const Layout& layout) {
+  std::string svg = "<g class=\"vertices\">";
+  for (VertexId v = 0; v < layout.at.size(); ++v) {
+    const Vertex& vertex = t.vertices()[v];
+    const Point p = layout.at[v];
+    const std::string rank = t.rank_of(v) >= 0 ? fmt::format(", rank {}", t.rank_of(v)) : std::string();
+    fmt::format_to(std::back_inserter(svg),
+                   "<g class=\"{}\" data-vertex=\"{}\"><title>{} {}{}</title>{}<text x=\"{:.1f}\" "
+                   "y=\"{:.1f}\">{}</text></g>\n",
+                   name_of(vertex.kind), v, name_of(vertex.kind), escape_html(vertex.name), rank, shape_of(vertex, p),
+                   p.x, p.y + (vertex.kind == VertexKind::kNic ? 5.5 : 3.6), label_of(t, v));
+  }
+  return svg + "</g>";
 }
 
 }  // namespace
 
-std::string draw_topology(const Topology& t, const SimulationResult& r) {
-  const std::vector<Point> at = place_vertices(t);
-  std::string svg = fmt::format(
-      "<svg class=\"net\" viewBox=\"0 0 {0} {0}\" role=\"img\" aria-label=\"network with link loads\">", kSize);
-  std::map<std::pair<VertexId, VertexId>, int> parallel;
-  for (LinkId id = 0; id < t.links().size(); ++id) {
-    const Link& l = t.link(id);
-    const double share = busy_share(r, id);
-    svg += fmt::format(
-        "<path d=\"{}\" style=\"stroke-width:{:.1f};--load:{:.0f}%\" class=\"{}\"><title>{}: {} bytes, busy {:.0f} "
-        "%</title></path>",
-        link_path(at[l.from], at[l.to], 4.0 + 8.0 * parallel[{l.from, l.to}]++), 1.2 + 3 * share, 100 * share,
-        r.link_bytes[id] > 0 ? "load" : "idle", escape_html(t.describe_link(id)), r.link_bytes[id], 100 * share);
-  }
-  for (VertexId v = 0; v < at.size(); ++v) {
-    const bool npu = t.vertices()[v].kind == VertexKind::kNpu;
-    svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" class=\"{}\"/>", at[v].x, at[v].y, npu ? 11 : 7,
-                       npu ? "npu" : "switch");
-    if (npu)
-      svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", at[v].x, at[v].y + 3.5,
-                         escape_html(t.vertices()[v].name.substr(0, 5)));
-  }
-  return svg + "</svg>";
+int load_class(const SimulationResult& result, LinkId link) {
+  if (result.link_bytes[link] == 0) return 0;
+  return 1 + std::clamp(static_cast<int>(result.utilisation(link) * 5), 0, 4);
 }
 
-std::string draw_timeline(const Topology& t, const SimulationResult& r) {
-  std::vector<LinkId> rows;
-  for (LinkId id = 0; id < t.links().size() && rows.size() < kRowsMax; ++id) {
-    if (r.link_bytes[id] > 0) rows.push_back(id);
-  }
-  std::vector<std::int32_t> row_of(t.links().size(), -1);
-  for (std::size_t i = 0; i < rows.size(); ++i) row_of[rows[i]] = static_cast<std::int32_t>(i);
-  const double row_height = 9;
-  const double width = 900;
-  const double left = 90;
-  const double height = row_height * static_cast<double>(rows.size()) + 18;
-  std::string svg = fmt::format(
-      "<svg class=\"time\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"timeline, links as rows\">", width, height);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    svg += fmt::format("<text x=\"{}\" y=\"{:.0f}\" class=\"row\">{}</text>", left - 4,
-                       row_height * static_cast<double>(i) + 7.5, escape_html(t.describe_link(rows[i]).substr(0, 20)));
-  }
-  const double scale = (width - left) / static_cast<double>(std::max<std::int64_t>(1, r.time.count));
-  std::size_t drawn = 0;
-  for (const LinkInterval& bar : r.timeline) {
-    if (row_of[bar.link] < 0 || drawn == kBarsMax) continue;
-    ++drawn;
-    svg += fmt::format("<rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"7\" class=\"c{}\"/>",
-                       left + static_cast<double>(bar.begin.count) * scale, row_height * row_of[bar.link] + 1,
-                       std::max(0.3, static_cast<double>((bar.end - bar.begin).count) * scale), bar.op % 6);
-  }
-  svg += fmt::format("<text x=\"{}\" y=\"{:.0f}\">0</text><text x=\"{}\" y=\"{:.0f}\" class=\"row\">{}</text></svg>",
-                     left, height - 3, width - 2, height - 3, format_seconds(to_seconds(r.time)));
-  const std::uint64_t left_out = r.timeline.size() + r.timeline_dropped - drawn;
-  if (left_out > 0) svg += fmt::format("<p class=\"small\">{} of {} bars are drawn.</p>", drawn, drawn + left_out);
-  return svg;
+std::string link_in_words(const Topology& t, const SimulationResult& r, LinkId link) {
+  const Link& l = t.link(link);
+  const std::string rate = fmt::format("{}, {}", format_bandwidth(l.bandwidth), readable_time(l.latency));
+  if (r.link_bytes[link] == 0) return fmt::format("{}: carries nothing; {}", link_name(t, link), rate);
+  return fmt::format("{}: {:.4g} MB, held {:.0f} % of {}; {}", link_name(t, link),
+                     static_cast<double>(r.link_bytes[link]) * 1e-6, 100 * r.utilisation(link),
+                     readable_time(to_seconds(r.time)), rate);
 }
 
-std::string escape_html(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
+std::string draw_network(const Topology& t, const SimulationResult& r) {
+  if (t.links().size() > kDrawnLinksMax) {
+    return fmt::format("<p class=\"note\">{} links are more than this page draws ({}).</p>", t.links().size(),
+                       kDrawnLinksMax);
   }
-  return out;
+  const Layout layout = lay_out(t);
+  const double thin = std::clamp(14 / std::sqrt(static_cast<double>(t.links().size()) + 1), 0.35, 1.0);
+  return fmt::format(
+      "<svg class=\"network\" viewBox=\"0 0 {0:.0f} {1:.0f}\" style=\"--wide:{0:.0f}px;--thin:{4:.2f}\" role=\"img\" "
+      "aria-label=\"Drawing of the network; every link is also in the table of links\">{2}{3}</svg>",
+      layout.width, layout.height, draw_links(t, r, layout), draw_vertices(t, layout), thin);
 }
 
 }  // namespace hocket

@@ -1,105 +1,190 @@
 #include "report/page.h"
 
+#include <algorithm>
+
+#include "report/drawing.h"
+#include "report/html.h"
+#include "report/page/assets.h"
+#include "report/page/moves.h"
+#include "report/page/summary.h"
+#include "report/page/tables.h"
+
 namespace hocket {
 namespace {
 
-constexpr std::string_view kStyle = R"css(
-:root{color-scheme:light dark;--ink:#1c2330;--paper:#fbfbf8;--soft:#e6e8ee;--accent:#0b6e99;--hot:#d1495b}
-@media (prefers-color-scheme:dark){:root{--ink:#e4e8f0;--paper:#14181f;--soft:#2b3240;--accent:#5ab4dd;
---hot:#ff7b8a}}
-body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:64rem;
-margin:2rem auto;padding:0 1rem}
-h1{font-size:1.6rem}h2{font-size:1.25rem;margin-top:2.5rem;border-top:1px solid var(--soft);padding-top:1rem}
-table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-th,td{padding:.3rem .6rem;text-align:right;border-bottom:1px solid var(--soft)}
-th:first-child,td:first-child{text-align:left}tr.chosen td{font-weight:600;color:var(--accent)}
-.wrap{overflow-x:auto}svg{width:100%;height:auto}svg.net{max-width:30rem}
-svg text{font:9px system-ui,sans-serif;fill:var(--ink);text-anchor:middle}
-svg text.row{text-anchor:end;font-size:7px}path{fill:none}path.idle{stroke:var(--soft)}
-path.load{stroke:color-mix(in srgb,var(--hot) var(--load),var(--accent))}
-circle.npu{fill:var(--paper);stroke:var(--ink)}circle.switch{fill:var(--soft);stroke:var(--ink)}
-.c0{fill:#0b6e99}.c1{fill:#d1495b}.c2{fill:#edae49}.c3{fill:#66a182}.c4{fill:#8d6a9f}.c5{fill:#7a8ba3}
-.small{font-size:.85rem;opacity:.8}
-)css";
+/// Nothing may be fetched, whatever a name in a file tries.
+constexpr std::string_view kPolicy =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'";
 
-std::string row(const PageEntry& e, const Candidate& c, bool chosen) {
-  const SimulationResult& s = c.simulated;
-  return fmt::format(
-      "<tr{}><td>{}</td><td>{}</td><td>{:.2f}</td><td>{:.2f}</td><td>{:.1f} %</td><td>{}</td><td>{} / "
-      "{}</td><td>{}</td><td>yes</td></tr>\n",
-      chosen ? " class=\"chosen\"" : "", escape_html(c.algorithm), format_seconds(to_seconds(s.time)),
-      algbw_Bps(e.what, s.time) / 1e9, busbw_Bps(e.what, s.time) / 1e9, 100 * s.fraction_of_bound(),
-      s.links_used == 0 ? "-" : escape_html(e.topology.describe_link(s.busiest_link)), s.links_used,
-      e.topology.links().size(), c.plan.schedule().steps());
+/// "All-reduce".
+std::string spelled(CollectiveKind kind) {
+  std::string word(name_of(kind));
+  std::replace(word.begin(), word.end(), '_', '-');
+  word[0] = static_cast<char>(word[0] - 'a' + 'A');
+  return word;
 }
 
-std::string table(const PageEntry& e) {
-  std::string html =
-      "<div class=\"wrap\"><table><thead><tr><th>algorithm</th><th>time</th><th>algbw GB/s</th><th>busbw "
-      "GB/s</th><th>of the bound</th>"
-      "<th>busiest link</th><th>links used</th><th>steps</th><th>proved</th></tr></thead><tbody>\n";
-  for (std::size_t i = 0; i < e.planning.candidates.size(); ++i)
-    html += row(e, e.planning.candidates[i], i == e.planning.chosen);
-  html += "</tbody></table></div>\n";
-  for (const Skipped& s : e.planning.skipped) {
-    html += fmt::format("<p class=\"small\">Skipped {}: {}</p>\n", escape_html(s.algorithm), escape_html(s.reason));
+std::string title_of(const PageEntry& e) {
+  return fmt::format("{} of {} on {}", spelled(e.what.collective.kind), readable_bytes(e.what.bytes()),
+                     network_name(e.topology));
+}
+
+std::string select(std::string_view what, std::string_view label, const PageEntry& e, std::size_t selected) {
+  std::string html = fmt::format("<label>{} <select data-choose=\"{}\">", label, what);
+  for (std::size_t i = 0; i < e.plans.size(); ++i) {
+    html += fmt::format("<option value=\"{}\"{}>{}</option>", i, i == selected ? " selected=\"selected\"" : "",
+                        escape_html(plan_label(e.plans[i])));
   }
+  return html + "</select></label>";
+}
+
+std::string load_key() {
+  std::string html = "<p class=\"key\" aria-label=\"Colours of the links\">Share of the time a link is in use: ";
+  constexpr std::string_view kNames[] = {"unused", "up to 20 %", "40 %", "60 %", "80 %", "100 %"};
+  for (int i = 0; i < 6; ++i)
+    html += fmt::format(
+        "<span><svg width=\"26\" height=\"10\" aria-hidden=\"true\"><path class=\"load{}\" d=\"M1 "
+        "5H25\"/></svg> {}</span>",
+        i, kNames[i]);
+  return html +
+         "</p>\n<p class=\"key\">Circles are processors with their rank; S switch, H host, N network card.</p>\n";
+}
+
+std::string write_network(const PageEntry& e) {
+  return "<section class=\"card loads\">\n<h3>How busy every link is</h3>\n<p class=\"controls scripted\">" +
+         select("loads", "Plan", e, e.chosen()) + "</p>\n<div class=\"drawing scroll\">" +
+         draw_network(e.topology, *e.plans[e.chosen()].result) +
+         "</div>\n<p class=\"reading scripted\" aria-live=\"polite\">Point at a link, or focus the drawing and press "
+         "the "
+         "arrow keys.</p>\n" +
+         load_key() + write_link_table(e) + "</section>\n";
+}
+
+std::string button(std::string_view action, std::string_view label, std::string_view text) {
+  return fmt::format("<button type=\"button\" data-do=\"{}\" aria-label=\"{}\" title=\"{}\">{}</button>", action, label,
+                     label, text);
+}
+
+std::string write_moves(const PageEntry& e) {
+  return "<section class=\"card moves scripted\">\n<h3>How the data moves, step by step</h3>\n<p class=\"controls\">" +
+         select("moves", "Plan", e, e.chosen()) +
+         "<label>Share <select data-choose=\"share\"></select></label></p>\n<div class=\"drawing scroll\"></div>\n<p "
+         "class=\"controls\">" +
+         button("share-back", "Previous share", "&#8676;") + button("back", "Previous step", "&#8592;") +
+         button("play", "Play", "&#9654; Play") + button("next", "Next step", "&#8594;") +
+         button("share-next", "Next share", "&#8677;") +
+         "<input type=\"range\" min=\"0\" value=\"0\" aria-label=\"Step\"/></p>\n<p class=\"reading\" "
+         "aria-live=\"polite\"></p>\n<p class=\"key\"><span><i class=\"swatch adds\"></i> added up on arrival</span> "
+         "<span><i class=\"swatch copies\"></i> copied on arrival</span> <span><i class=\"swatch done\"></i> earlier "
+         "step</span> <span><i class=\"swatch root\"></i> root of the tree</span></p>\n<p "
+         "class=\"note\"></p>\n</section>\n";
+}
+
+std::string write_timeline(const PageEntry& e, std::string_view side, std::size_t selected) {
+  return fmt::format(
+      "<div class=\"timeline\" data-side=\"{}\">\n<p class=\"controls\">{} <span class=\"total\"></span></p>\n<div "
+      "class=\"lanes\" tabindex=\"0\" role=\"application\" aria-roledescription=\"timeline\" aria-label=\"Timeline, "
+      "links "
+      "as rows\"><div class=\"space\"><canvas></canvas></div></div>\n<p class=\"reading\" "
+      "aria-live=\"polite\"></p>\n<p "
+      "class=\"note\"></p>\n</div>\n",
+      side, select("timeline", side == "left" ? "Left" : "Right", e, selected));
+}
+
+/// Beside the chosen plan stands the ring, or what comes nearest to it.
+std::size_t counterpart(const PageEntry& e) {
+  const std::size_t chosen = e.chosen();
+  const std::size_t ring = e.find("ring");
+  if (ring < e.plans.size() && ring != chosen) return ring;
+  return e.plans.size() == 1 ? 0 : chosen == 0 ? 1 : 0;
+}
+
+std::string write_timelines(const PageEntry& e) {
+  return "<section class=\"card timelines scripted\">\n<h3>What every link does over time</h3>\n<p class=\"note\">One "
+         "row "
+         "per link, one bar per transfer, both sides on the same scale of time. Drag to move, Ctrl and wheel to zoom; "
+         "keys: "
+         "arrows walk bars and rows, + and &#8722; zoom, Shift and arrows move, 0 shows all.</p>\n<p "
+         "class=\"controls\">" +
+         button("in", "Zoom in", "+") + button("out", "Zoom out", "&#8722;") + button("earlier", "Earlier", "&#8592;") +
+         button("later", "Later", "&#8594;") + button("all", "Show the whole run", "Whole run") +
+         "<span class=\"key\"><span><i class=\"swatch adds\"></i> added up on arrival</span> <span><i class=\"swatch "
+         "copies\"></i> copied on arrival</span></span></p>\n<div class=\"pair\">\n" +
+         write_timeline(e, "left", e.chosen()) + write_timeline(e, "right", counterpart(e)) + "</div>\n</section>\n";
+}
+
+Result<std::string> write_section(const PageEntry& e, std::size_t index) {
+  HOCKET_TRY_ASSIGN(const nlohmann::ordered_json moves, describe_moves(e));
+  std::string html = fmt::format(
+      "<section class=\"collective\" aria-labelledby=\"network{0}\">\n<h2 "
+      "id=\"network{0}\" tabindex=\"-1\">{1}</h2>\n",
+      index, title_of(e));
+  html += "<section class=\"card\"><h3>In short</h3>\n" + write_summary(e) + "</section>\n";
+  html += "<section class=\"card\"><h3>How long each plan takes</h3>\n" + draw_times(e) + write_plan_table(e) +
+          "</section>\n";
+  html += "<div class=\"pair\">\n" + write_network(e) + write_moves(e) + "</div>\n" + write_timelines(e);
+  html += "<script type=\"application/json\" class=\"figures\">" + embed_json(moves) + "</script>\n</section>\n";
   return html;
 }
 
-/// The same plan again with its bars kept, in coarse segments so that a reader can tell them apart.
-Result<std::string> timeline(const PageEntry& e, const Candidate& c) {
-  SimulateOptions options;
-  options.timeline = true;
-  options.bound = &e.planning.bound;
-  HOCKET_TRY_ASSIGN(const SimulationResult result, simulate(c.plan, e.topology, options));
+std::string head(const std::vector<PageEntry>& entries) {
+  const std::string title = entries.size() == 1 ? title_of(entries.front()) : std::string("planned collectives");
   return fmt::format(
-      "<h3>Timeline of {}</h3>\n<p class=\"small\">One row per link, one bar per segment, colours tell operations "
-      "apart.</p>\n{}\n",
-      escape_html(c.algorithm), draw_timeline(e.topology, result));
-}
-
-Result<std::string> section(const PageEntry& e) {
-  const Candidate& best = e.planning.candidates[e.planning.chosen];
-  std::string html = fmt::format("<h2>{} of {} on {}</h2>\n", name_of(e.what.collective.kind),
-                                 format_bytes(e.what.bytes()), escape_html(e.topology.name()));
-  html += fmt::format(
-      "<p>{} npus each hold {} and must all end with the combined result. No plan that sends each number once per "
-      "message can finish sooner than "
-      "<b>{}</b> here ({}: {}). The chosen plan, <b>{}</b>, takes {}: {:.0f} % of that limit. {}.</p>\n",
-      e.topology.rank_count(), format_bytes(e.what.bytes()), format_seconds(e.planning.bound.time),
-      e.planning.bound.rule, escape_html(e.planning.bound.limit), escape_html(best.algorithm),
-      format_seconds(to_seconds(best.simulated.time)), 100 * best.simulated.fraction_of_bound(),
-      escape_html(e.planning.reason));
-  html += table(e);
-  for (const std::string& run : e.runs) html += fmt::format("<p>{}</p>\n", escape_html(run));
-  html += fmt::format("<h3>Load of every link under {}</h3>\n{}\n", escape_html(best.algorithm),
-                      draw_topology(e.topology, best.simulated));
-  HOCKET_TRY_ASSIGN(std::string lines, timeline(e, best));
-  html += lines;
-  for (const Candidate& c : e.planning.candidates) {
-    if (c.algorithm != "ring" || best.algorithm == "ring") continue;
-    HOCKET_TRY_ASSIGN(lines, timeline(e, c));
-    html += lines;
-  }
-  return html;
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" "
+      "content=\"width=device-width, initial-scale=1\"/>\n<meta http-equiv=\"Content-Security-Policy\" "
+      "content=\"{}\"/>\n<title>{} &#8211; hocket</title>\n<link rel=\"icon\" href=\"data:,\"/>\n<style>\n{}</style>\n"
+      "</head>\n",
+      kPolicy, title, page_style());
 }
 
 }  // namespace
 
-Result<std::string> make_page(const std::vector<PageEntry>& entries) {
-  std::string html = fmt::format(
-      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-      "content=\"width=device-width\">"
-      "<title>hocket: planned collectives</title><style>{}</style></head><body>\n<h1>hocket: planned collectives</h1>\n"
-      "<p>Every plan below was proved right by symbolic execution and timed by simulation; times are network "
-      "only.</p>\n",
-      kStyle);
-  for (const PageEntry& entry : entries) {
-    HOCKET_TRY_ASSIGN(const std::string part, section(entry));
-    html += part;
+std::size_t PageEntry::chosen() const {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < plans.size(); ++i) {
+    if (plans[i].result->time < plans[best].result->time) best = i;
   }
-  return html + "</body></html>\n";
+  return best;
+}
+
+std::size_t PageEntry::find(std::string_view name) const {
+  std::size_t i = 0;
+  while (i < plans.size() && (plans[i].name != name || !plans[i].file.empty())) ++i;
+  return i;
+}
+
+std::string plan_label(const PagePlan& plan) {
+  return plan.file.empty() ? plan.name : fmt::format("{} ({})", plan.name, plan.file);
+}
+
+std::vector<PagePlan> page_plans(const Planning& planning) {
+  std::vector<PagePlan> plans;
+  plans.reserve(planning.candidates.size());
+  for (const Candidate& c : planning.candidates) plans.push_back({c.algorithm, "", &c.plan, &c.simulated});
+  return plans;
+}
+
+Result<std::string> make_page(const std::vector<PageEntry>& entries) {
+  std::string html = head(entries);
+  html +=
+      "<body>\n<a class=\"skip\" href=\"#main\">Skip to the summary</a>\n<header><p class=\"brand\">hocket</p><p "
+      "class=\"tagline\">Collectives planned, proved and timed by simulation</p><button type=\"button\" "
+      "class=\"theme scripted\">Dark</button></header>\n<main id=\"main\" tabindex=\"-1\">\n<h1>" +
+      (entries.size() == 1 ? std::string("Which plan moves the data fastest?")
+                           : fmt::format("Which plan moves the data fastest, on {} networks", entries.size())) +
+      "</h1>\n" + write_overview(entries);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    HOCKET_TRY_ASSIGN(const std::string section, write_section(entries[i], i));
+    html += section;
+  }
+  const bool network_only = entries.empty() || entries.front().plans.front().result->network_only;
+  html += write_words();
+  html += fmt::format(
+      "</main>\n<footer><p>Times come from simulating the network, not from a measurement{}. Every plan was "
+      "proved right by symbolic execution.</p></footer>\n",
+      network_only ? "; copying and adding inside a processor count nothing" : "");
+  return html + fmt::format("<script>\n\"use strict\";\n{}</script>\n</body>\n</html>\n", page_script());
 }
 
 }  // namespace hocket

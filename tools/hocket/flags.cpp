@@ -1,6 +1,9 @@
 #include "flags.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 #include "base/version.h"
 #include "exchange/load_topology.h"
@@ -11,6 +14,10 @@ void TopologyFlags::declare(CLI::App& app, bool positional, bool required) {
   CLI::Option* option = positional ? app.add_option("topology", topology, "words (torus:4x4) or a file")
                                    : app.add_option("--topo", topology, "words (torus:4x4) or a file");
   if (required) option->required();
+  declare_changes(app);
+}
+
+void TopologyFlags::declare_changes(CLI::App& app) {
   app.add_option("--link", links, "bandwidth,latency of a link; repeat for further dimensions [16GB/s,150ns]")
       ->allow_extra_args(false);
   app.add_option("--uplink", uplink, "bandwidth,latency of the outer level of two-level networks");
@@ -96,6 +103,12 @@ Result<Bytes> SimulationFlags::segment_bytes() const {
   HOCKET_TRY_ASSIGN(const Bytes bytes, parse_bytes(segment));
   if (bytes.count == 0) return fail(Code::kInvalidArgument, "--segment {}: must be above zero", segment);
   return bytes;
+}
+
+std::string emphasised(const std::string& text) {
+  const char* no_color = std::getenv("NO_COLOR");
+  if (isatty(STDOUT_FILENO) == 0 || (no_color != nullptr && *no_color != '\0')) return text;
+  return fmt::format("\x1b[1m{}\x1b[0m", text);
 }
 
 nlohmann::ordered_json document(std::string_view verb) {

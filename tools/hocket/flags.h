@@ -27,6 +27,8 @@ struct TopologyFlags {
 
   /// With `positional`, the topology is the verb's first argument instead of --topo.
   void declare(CLI::App& app, bool positional, bool required);
+  /// Everything but the topology itself: rates and changes.
+  void declare_changes(CLI::App& app);
   [[nodiscard]] Result<Topology> load() const;
 };
 
@@ -56,6 +58,9 @@ struct SimulationFlags {
   /// 0 when not given.
   [[nodiscard]] Result<Bytes> segment_bytes() const;
 };
+
+/// `text` in bold when stdout is a terminal that may be coloured (NO_COLOR unset), otherwise as it is.
+[[nodiscard]] std::string emphasised(const std::string& text);
 
 /// A document of the given verb with the keys every document has.
 [[nodiscard]] nlohmann::ordered_json document(std::string_view verb);

@@ -137,7 +137,7 @@ void print_table(const Job& job) {
   }
   fmt::print("{}", table.text());
   for (const Skipped& s : job.planning.skipped) fmt::print("skipped {}: {}\n", s.algorithm, s.reason);
-  fmt::print("\nchosen: {}\n", job.planning.reason);
+  fmt::print("\n{}\n", emphasised("chosen: " + job.planning.reason));
 }
 
 /// Repairs the schedule of a file for the topology at hand; says what it reached on the one without --break.
