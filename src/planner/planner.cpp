@@ -22,10 +22,20 @@ double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC
 class SegmentSearch {
  public:
   SegmentSearch(const Schedule& schedule, const BoundCollective& what) {
-    double sent = 0;
-    for (const Op& op : schedule.ops()) sent += op.sends() ? op.count : 0;
-    bytes_sent_ = sent * static_cast<double>(what.bytes().count) / schedule.division().pieces();
-    for (const Op& op : schedule.ops()) messages_ += op.sends() ? 1 : 0;
+    const double piece_bytes = static_cast<double>(what.bytes().count) / schedule.division().pieces();
+    for (const Op& op : schedule.ops()) {
+      if (!op.sends()) continue;
+      messages_ += 1;
+      bytes_sent_ += op.count * piece_bytes;
+      longest_ = std::max(longest_, op.count * piece_bytes);
+    }
+  }
+
+  /// The coarsest size that cuts the longest message.
+  [[nodiscard]] std::int64_t first() const {
+    std::int64_t size = kCoarsestSegment;
+    while (size > kFinestSegment && static_cast<double>(size) > longest_) size /= 2;
+    return size;
   }
 
   /// The next size to try after `size` took `seconds`; 0: enough.
@@ -52,6 +62,7 @@ class SegmentSearch {
 
   double bytes_sent_ = 0;
   double messages_ = 0;
+  double longest_ = 0;
   std::int64_t last_size_ = 0;
   double last_seconds_ = 0;
 };
@@ -65,7 +76,7 @@ Result<Candidate> evaluate(Schedule schedule, const Topology& topology, const Bo
   const double proof_s = cpu_seconds() - planned;
   std::optional<Candidate> best;
   SegmentSearch search(verified.schedule(), what);
-  std::int64_t size = options.segment.count > 0 ? options.segment.count : kCoarsestSegment;
+  std::int64_t size = options.segment.count > 0 ? options.segment.count : search.first();
   while (size > 0) {
     HOCKET_TRY_ASSIGN(Plan plan, Plan::bind(verified, what, {size}));
     HOCKET_TRY_ASSIGN(SimulationResult result, simulate(plan, topology, options.simulate));

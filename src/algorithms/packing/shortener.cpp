@@ -114,6 +114,7 @@ std::vector<std::uint32_t> Shortener::replacements(std::uint32_t tree, std::uint
   std::sort(ways.begin(), ways.end());
   if (ways.size() > kWaysMax) ways.resize(kWaysMax);
   std::vector<std::uint32_t> cables;
+  cables.reserve(ways.size());
   for (const auto& [depth, cable] : ways) cables.push_back(cable);
   return cables;
 }

@@ -87,6 +87,22 @@ std::string percent_of_bound(const Job& job, const Candidate& c) {
   return time > 0 ? fmt::format("{:.1f}", 100 * job.planning.bound.time.value / time) : std::string("-");
 }
 
+/// Wrapped at 100 columns, two further in from the second line on.
+std::string indented(std::string_view text) {
+  constexpr std::size_t kColumns = 100;
+  std::string result;
+  for (std::size_t indent = 2; !text.empty(); indent = 4) {
+    std::size_t end = text.size();
+    if (indent + end > kColumns) {
+      end = text.rfind(' ', kColumns - indent);
+      if (end == std::string_view::npos) end = text.find(' ');
+    }
+    result += fmt::format("{:{}}{}\n", "", indent, text.substr(0, end));
+    text.remove_prefix(std::min(text.size(), end == std::string_view::npos ? end : end + 1));
+  }
+  return result;
+}
+
 /// What the bound means, and what separate phases would need.
 std::vector<std::string> bound_statements(const Job& job) {
   std::vector<std::string> lines;
@@ -107,7 +123,7 @@ void print_table(const Job& job) {
   for (const std::string& note : job.topology.notes()) fmt::print("note: {}\n", note);
   fmt::print("lower bound {} ({}: {})\n", format_seconds(job.planning.bound.time), job.planning.bound.rule,
              job.planning.bound.limit);
-  for (const std::string& line : bound_statements(job)) fmt::print("  {}\n", line);
+  for (const std::string& line : bound_statements(job)) fmt::print("{}", indented(line));
   fmt::print("\n");
   Table table(
       {"algorithm", "time", "algbw GB/s", "busbw GB/s", "% of bound", "busiest link", "links", "steps", "proved"});
