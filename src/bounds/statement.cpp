@@ -28,6 +28,11 @@ std::string on_all_reduce(const Bound& bound, const Topology& topology, const Bo
 
 }  // namespace
 
+std::string certificate_text(std::string_view rule, std::string_view limit) {
+  if (limit.starts_with(rule)) return std::string(limit);
+  return fmt::format("{}: {}", rule, limit);
+}
+
 std::string statement_of(const Bound& bound, const Topology& topology, const BoundCollective& what) {
   if (bound.bandwidth_rule == "none") return {};
   switch (what.collective.kind) {

@@ -4,10 +4,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "bounds/bounds.h"
 
 namespace hocket {
+
+/// "partition into 16 single npus: ...", "cut {0 1} to {2 3}: ...": the limit, led by its rule where it does not say
+/// so.
+[[nodiscard]] std::string certificate_text(std::string_view rule, std::string_view limit);
 
 /// One or two sentences about the bandwidth part.
 [[nodiscard]] std::string statement_of(const Bound& bound, const Topology& topology, const BoundCollective& what);

@@ -120,11 +120,12 @@ def check_document(document, root, path):
     return len(commands), bad
 
 
-def check_examples(binary, path):
+def check_examples(binary, root, path):
     text = subprocess.run([binary, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
     verbs = re.findall(r"^  ([a-z]+) ", text.split("Subcommands:")[1], re.MULTILINE)
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(root / "examples", pathlib.Path(folder) / "examples")
         subprocess.run([binary, "plan", "all_reduce", "--topo", "torus:4x4", "-o", "plan.hkt"], cwd=folder, check=True,
                        stdout=subprocess.DEVNULL)
         for verb in verbs:
@@ -147,7 +148,7 @@ def main():
     options.binary, options.root = options.binary.resolve(), options.root.resolve()
     path = f"{options.binary.parent}:/usr/bin:/bin"
     if options.examples:
-        count, bad = check_examples(options.binary, path)
+        count, bad = check_examples(options.binary, options.root, path)
     else:
         documents = [options.root / "README.md", options.root / "CONTRIBUTING.md"]
         documents += sorted(page for page in (options.root / "docs").rglob("*.md") if page.name != "measured.md")

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "algorithms/algorithm.h"
+#include "bounds/statement.h"
 #include "report/html.h"
 
 namespace hocket {
@@ -100,7 +101,7 @@ std::string reason_of(const Bound& bound) {
       {"partition", "what these parts owe each other must cross the links between them"},
       {"link lengths", "all links together cannot carry more of what every plan has to send"},
       {"distances", "every part has to travel its distance"}};
-  std::string text = bound.limit.starts_with(bound.rule) ? bound.limit : fmt::format("{}: {}", bound.rule, bound.limit);
+  std::string text = certificate_text(bound.rule, bound.limit);
   for (const auto& [rule, meaning] : kMeanings) {
     if (rule == bound.rule) text = fmt::format("{} ({})", meaning, text);
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 
+#include "bounds/statement.h"
 #include "flags.h"
 #include "planner/planner.h"
 #include "report/table.h"
@@ -87,9 +88,9 @@ Result<int> run(const Flags& flags) {
   }
   fmt::print("choice       {}\n", planning.reason);
   fmt::print("rule         least simulated time among the proved candidates ({} model)\n", flags.simulation.model);
-  fmt::print("bound        {}: latency {}, bandwidth {} ({}: {})\n", format_seconds(planning.bound.time),
+  fmt::print("bound        {}: latency {}, bandwidth {} ({})\n", format_seconds(planning.bound.time),
              format_seconds(planning.bound.latency), format_seconds(planning.bound.bandwidth),
-             planning.bound.bandwidth_rule, planning.bound.bandwidth_limit);
+             certificate_text(planning.bound.bandwidth_rule, planning.bound.bandwidth_limit));
   print_bottleneck(topology, planning);
   fmt::print("by size:\n");
   Table table({"size", "choice", "time", "% of bound"});

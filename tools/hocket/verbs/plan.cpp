@@ -108,8 +108,8 @@ std::vector<std::string> bound_statements(const Job& job) {
   std::vector<std::string> lines;
   const Bound& bound = job.planning.bound;
   if (bound.rule == "latency" && bound.bandwidth_rule != "none") {
-    lines.push_back(fmt::format("bandwidth alone: {} ({}: {})", format_seconds(bound.bandwidth), bound.bandwidth_rule,
-                                bound.bandwidth_limit));
+    lines.push_back(fmt::format("bandwidth alone: {} ({})", format_seconds(bound.bandwidth),
+                                certificate_text(bound.bandwidth_rule, bound.bandwidth_limit)));
   }
   lines.push_back(statement_of(bound, job.topology, job.what));
   lines.push_back(statement_of(job.separate));
@@ -121,8 +121,8 @@ void print_table(const Job& job) {
   fmt::print("{} of {} over {} ranks on {}\n", name_of(job.what.collective.kind), format_bytes(job.what.bytes()),
              job.what.collective.ranks, job.topology.name());
   for (const std::string& note : job.topology.notes()) fmt::print("note: {}\n", note);
-  fmt::print("lower bound {} ({}: {})\n", format_seconds(job.planning.bound.time), job.planning.bound.rule,
-             job.planning.bound.limit);
+  fmt::print("lower bound {} ({})\n", format_seconds(job.planning.bound.time),
+             certificate_text(job.planning.bound.rule, job.planning.bound.limit));
   for (const std::string& line : bound_statements(job)) fmt::print("{}", indented(line));
   fmt::print("\n");
   Table table(

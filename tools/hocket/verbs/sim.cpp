@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 
+#include "bounds/statement.h"
 #include "exchange/schedule_format.h"
 #include "flags.h"
 #include "planner/planner.h"
@@ -57,9 +58,9 @@ void print_text(const Topology& t, const Plan& plan, const SimulationResult& r) 
   fmt::print("{} of {} by '{}' on {}, {} model, segments of {}\n", name_of(plan.what().collective.kind),
              format_bytes(plan.what().bytes()), plan.schedule().algorithm(), t.name(), name_of(r.model),
              format_bytes(plan.segment()));
-  fmt::print("time {}  algbw {}  busbw {}  {:.1f} % of the bound {} ({}: {})\n", format_seconds(to_seconds(r.time)),
+  fmt::print("time {}  algbw {}  busbw {}  {:.1f} % of the bound {} ({})\n", format_seconds(to_seconds(r.time)),
              format_bandwidth({algbw_Bps(plan.what(), r.time)}), format_bandwidth({busbw_Bps(plan.what(), r.time)}),
-             100 * r.fraction_of_bound(), format_seconds(r.bound.time), r.bound.rule, r.bound.limit);
+             100 * r.fraction_of_bound(), format_seconds(r.bound.time), certificate_text(r.bound.rule, r.bound.limit));
   std::vector<LinkId> order(r.link_bytes.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(),
