@@ -70,21 +70,13 @@ class SegmentSearch {
 /// Proves and simulates what took `synthesis_s` to plan.
 Result<Candidate> evaluate(Schedule schedule, const Topology& topology, const BoundCollective& what,
                            const PlanningOptions& options, double synthesis_s) {
-  const std::string name = schedule.algorithm();
   const double planned = cpu_seconds();
   HOCKET_TRY_ASSIGN(const VerifiedSchedule verified, prove(std::move(schedule)));
   const double proof_s = cpu_seconds() - planned;
-  std::optional<Candidate> best;
-  SegmentSearch search(verified.schedule(), what);
-  std::int64_t size = options.segment.count > 0 ? options.segment.count : search.first();
-  while (size > 0) {
-    HOCKET_TRY_ASSIGN(Plan plan, Plan::bind(verified, what, {size}));
-    HOCKET_TRY_ASSIGN(SimulationResult result, simulate(plan, topology, options.simulate));
-    size = options.segment.count > 0 ? 0 : search.next(size, to_seconds(result.time).value);
-    if (best && !(result.time < best->simulated.time)) continue;
-    best = Candidate{name, std::move(plan), std::move(result), synthesis_s, proof_s};
-  }
-  return std::move(*best);
+  HOCKET_TRY_ASSIGN(Candidate best, simulate_best(verified, topology, what, options));
+  best.synthesis_s = synthesis_s;
+  best.proof_s = proof_s;
+  return best;
 }
 
 std::string explain_choice(const Planning& planning) {
@@ -105,6 +97,21 @@ std::string explain_choice(const Planning& planning) {
 }
 
 }  // namespace
+
+Result<Candidate> simulate_best(const VerifiedSchedule& verified, const Topology& topology, const BoundCollective& what,
+                                const PlanningOptions& options) {
+  std::optional<Candidate> best;
+  SegmentSearch search(verified.schedule(), what);
+  std::int64_t size = options.segment.count > 0 ? options.segment.count : search.first();
+  while (size > 0) {
+    HOCKET_TRY_ASSIGN(Plan plan, Plan::bind(verified, what, {size}));
+    HOCKET_TRY_ASSIGN(SimulationResult result, simulate(plan, topology, options.simulate));
+    size = options.segment.count > 0 ? 0 : search.next(size, to_seconds(result.time).value);
+    if (best && !(result.time < best->simulated.time)) continue;
+    best = Candidate{verified.schedule().algorithm(), std::move(plan), std::move(result)};
+  }
+  return std::move(*best);
+}
 
 Result<VerifiedSchedule> plan_algorithm(const Algorithm& algorithm, const PlanRequest& request) {
   if (request.collective.ranks == 1) {

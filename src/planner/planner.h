@@ -51,6 +51,10 @@ struct Planning {
 [[nodiscard]] Result<Planning> repair_plan(const Schedule& old, const Topology& topology, const BoundCollective& what,
                                            const PlanningOptions& options);
 
+/// Simulates a proved schedule with several segment sizes (or the one of the options) and keeps the best.
+[[nodiscard]] Result<Candidate> simulate_best(const VerifiedSchedule& verified, const Topology& topology,
+                                              const BoundCollective& what, const PlanningOptions& options);
+
 /// Plans and proves one algorithm, without simulating it. One rank gives the plain copy.
 [[nodiscard]] Result<VerifiedSchedule> plan_algorithm(const Algorithm& algorithm, const PlanRequest& request);
 

@@ -8,8 +8,7 @@ namespace hocket {
 
 CommandLine make_command_line() {
   CommandLine line;
-  line.app =
-      std::make_unique<CLI::App>("plan, prove, simulate and run collectives on your topology", "hocket");
+  line.app = std::make_unique<CLI::App>("plan, prove, simulate and run collectives on your topology", "hocket");
   line.app->set_version_flag("--version", std::string(build_stamp().version));
   line.app->require_subcommand(0, 1);
   for (const Verb* verb : verbs()) {

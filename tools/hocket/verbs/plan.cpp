@@ -9,6 +9,7 @@
 #include "flags.h"
 #include "planner/planner.h"
 #include "report/table.h"
+#include "size_windows.h"
 #include "verb.h"
 
 namespace hocket {
@@ -21,6 +22,7 @@ struct Flags {
   SimulationFlags simulation;
   std::string algorithm = "auto";
   std::string repair;
+  std::string sizes;
   std::string output;
   bool json = false;
 };
@@ -169,6 +171,11 @@ Result<int> run(const Flags& flags) {
   if (isatty(STDERR_FILENO) != 0) {
     options.progress = [](std::string_view name) { fmt::print(stderr, "\r\x1b[Kplanning {} ...", name); };
   }
+  if (!flags.sizes.empty()) {
+    if (!flags.repair.empty() || (flags.algorithm != "auto" && flags.algorithm != "all"))
+      return fail(Code::kInvalidArgument, "--sizes chooses among all algorithms: not with --algo or --repair");
+    return show_windows(topology, what, {flags.sizes, flags.output, flags.json}, options);
+  }
   Result<Planning> planning =
       flags.repair.empty() ? plan_collective(topology, what, options) : plan_repair(flags, topology, what, options);
   if (options.progress) fmt::print(stderr, "\r\x1b[K");
@@ -199,6 +206,7 @@ VerbAction declare(CLI::App& app) {
   app.add_option("--algo", flags->algorithm, "an algorithm, auto or all")->capture_default_str();
   app.add_option("--repair", flags->repair,
                  "a schedule planned before the --break: changed where it must be, not planned anew");
+  app.add_option("--sizes", flags->sizes, "FROM:TO: which algorithm at which size, instead of one --size");
   app.add_option("-o,--output", flags->output, "file for the chosen schedule (.hkt, .json, .xml)");
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return run(*flags); };
