@@ -1,9 +1,5 @@
 #include "exchange/schedule_format.h"
 
-#include <unistd.h>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -29,29 +25,19 @@ Result<Schedule> load_schedule(const std::string& path) {
 }
 
 Result<void> save_schedule(const Schedule& schedule, const std::string& path) {
+  HOCKET_TRY_ASSIGN(const ScheduleFormat* const format, schedule_format_for_path(path));
+  HOCKET_TRY_ASSIGN(const std::string bytes, format->write(schedule));
+  return write_file(path, bytes);
+}
+
+Result<const ScheduleFormat*> schedule_format_for_path(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   std::string known;
   for (const ScheduleFormat* format : schedule_formats()) {
+    if (format->extension == extension) return format;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", format->extension);
-    if (format->extension != extension) continue;
-    HOCKET_TRY_ASSIGN(const std::string bytes, format->write(schedule));
-    return write_file(path, bytes);
   }
   return fail(Code::kInvalidArgument, "{}: unknown extension '{}'; known: {}", path, extension, known);
-}
-
-Result<void> write_file(const std::string& path, std::string_view bytes) {
-  const std::string temporary = fmt::format("{}.{}.part", path, getpid());
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  if (file == nullptr) return fail(Code::kIo, "{}: {}", path, std::strerror(errno));
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  const bool closed = std::fclose(file) == 0;
-  if (!written || !closed || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int error = errno;
-    std::remove(temporary.c_str());
-    return fail(Code::kIo, "{}: {}", path, std::strerror(error));
-  }
-  return {};
 }
 
 }  // namespace hocket

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/file.h"
 #include "base/result.h"
 #include "schedule/schedule.h"
 
@@ -35,7 +36,7 @@ struct ScheduleFormat {
 /// Writes by the file's extension (.hkt, .xml), through a temporary file in the same folder: all or nothing.
 [[nodiscard]] Result<void> save_schedule(const Schedule& schedule, const std::string& path);
 
-/// Writes `bytes` to `path` through a temporary file: the file is complete or untouched.
-[[nodiscard]] Result<void> write_file(const std::string& path, std::string_view bytes);
+/// The format that writes files of this path's extension, or an error that lists the extensions known.
+[[nodiscard]] Result<const ScheduleFormat*> schedule_format_for_path(const std::string& path);
 
 }  // namespace hocket

@@ -86,6 +86,7 @@ std::string explain_choice(const Planning& planning) {
     if (&c != &best && (second == nullptr || c.simulated.time < second->simulated.time)) second = &c;
   }
   const std::string time = format_seconds(to_seconds(best.simulated.time));
+  if (best.plan.what().collective.ranks == 1) return "one rank needs no network: a copy from input to output";
   if (second == nullptr) return fmt::format("{} is the only candidate ({})", best.algorithm, time);
   if (second->simulated.time == best.simulated.time) {
     return fmt::format("{} and {} tie at {}; the first in the table is taken", best.algorithm, second->algorithm, time);
@@ -160,9 +161,17 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
     HOCKET_TRY_ASSIGN(Schedule schedule, what.collective.ranks == 1 ? plan_single_rank(what.collective)
                                                                     : algorithm->plan({topology, what.collective}));
     const double synthesis_s = cpu_seconds() - start;
-    HOCKET_TRY_ASSIGN(Candidate candidate, evaluate(std::move(schedule), topology, what, with_bound, synthesis_s));
-    candidate.algorithm = algorithm->name;
-    planning.candidates.push_back(std::move(candidate));
+    Result<Candidate> candidate = evaluate(std::move(schedule), topology, what, with_bound, synthesis_s);
+    if (!candidate && candidate.error().code == Code::kDisproved) {
+      // A faulty algorithm must not take the others with it.
+      const std::string text = fmt::format("its schedule is wrong: {}", candidate.error().text);
+      if (!every) return fail(Code::kDisproved, "{}: {}", algorithm->name, text);
+      planning.skipped.push_back({std::string(algorithm->name), text});
+      continue;
+    }
+    if (!candidate) return tl::unexpected<Error>(std::move(candidate.error()));
+    candidate->algorithm = what.collective.ranks == 1 ? "copy" : algorithm->name;
+    planning.candidates.push_back(std::move(*candidate));
     if (planning.candidates.back().simulated.time < planning.candidates[planning.chosen].simulated.time) {
       planning.chosen = planning.candidates.size() - 1;
     }

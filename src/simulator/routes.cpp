@@ -64,8 +64,11 @@ Result<void> check_fit(const Schedule& schedule, const Topology& topology) {
                 topology.rank_count());
   }
   if (schedule.route_count() > 0 && !(schedule.topology() == topology.fingerprint())) {
-    return fail(Code::kMismatch, "the schedule's routes belong to another topology ({}, this one is {})",
-                schedule.topology().text(), topology.fingerprint().text());
+    return fail(
+        Code::kMismatch,
+        "the schedule's routes belong to another topology ({}, this one is {}): give the --topo, --link, --break ... "
+        "that it was planned with",
+        schedule.topology().text(), topology.fingerprint().text());
   }
   return {};
 }

@@ -38,8 +38,8 @@ Result<std::vector<std::uint32_t>> parse_extents(std::string_view text, char sep
 
 Result<std::vector<std::uint32_t>> parse_sizes(const FamilyRequest& request, std::size_t least, std::size_t most) {
   if (request.arguments.empty()) {
-    return fail(Code::kInvalidArgument, "topology '{}' lacks its size: write {}:NUMBER{}", request.spec, request.spec,
-                least > 1 ? "xNUMBER..." : "");
+    return fail(Code::kInvalidArgument, "topology '{}' lacks its size: write {}:NUMBER{}", request.spec,
+                request.spec.substr(0, request.spec.find(':')), least > 1 ? "xNUMBER..." : "");
   }
   HOCKET_TRY_ASSIGN(std::vector<std::uint32_t> sizes, parse_extents(request.arguments, 'x', request.spec));
   if (sizes.size() < least || sizes.size() > most) {

@@ -48,19 +48,34 @@ void CollectiveFlags::declare(CLI::App& app) {
   app.add_option("--size", size, "bytes of the whole vector (nccl-tests' size column)")->capture_default_str();
   app.add_option("--dtype", type, "i8 u8 i32 u32 i64 u64 f16 bf16 f32 f64")->capture_default_str();
   app.add_option("--op", op, "sum prod min max avg")->capture_default_str();
-  app.add_option("--root", root, "root of broadcast and reduce")->capture_default_str();
+  app.add_option("--root", root, "root of broadcast and reduce [0]");
 }
 
 Result<BoundCollective> CollectiveFlags::bind(CollectiveKind kind, std::uint32_t ranks) const {
   BoundCollective what;
-  what.collective = {kind, ranks, is_rooted(kind) ? root : 0};
+  if (root && !is_rooted(kind)) return fail(Code::kInvalidArgument, "--root {}: {} has no root", *root, name_of(kind));
+  what.collective = {kind, ranks, root.value_or(0)};
   HOCKET_TRY_ASSIGN(const Bytes bytes, parse_bytes(size));
   HOCKET_TRY_ASSIGN(what.type, parse_data_type(type));
   HOCKET_TRY_ASSIGN(what.op, parse_reduce_op(op));
   what.count = bytes.count / size_of(what.type);
   if (is_blocked(kind)) what.count -= what.count % ranks;
   HOCKET_TRY(validate(what));
+  if (what.bytes() == bytes) return what;
+  const std::int64_t least = size_of(what.type) * (is_blocked(kind) ? ranks : 1);
+  if (what.count == 0)
+    return fail(Code::kInvalidArgument, "--size {}: less than {}B, the least that {} of {} over {} ranks can share",
+                size, least, name_of(kind), name_of(what.type), ranks);
+  fmt::print(stderr, "note: --size {} is no multiple of {}B, {} is taken\n", size, least, format_bytes(what.bytes()));
   return what;
+}
+
+Result<BoundCollective> CollectiveFlags::bind(const Collective& collective, const std::string& file) const {
+  if (root && is_rooted(collective.kind) && *root != collective.root)
+    return fail(Code::kMismatch, "{}: --root {} but the schedule has root {}", file, *root, collective.root);
+  CollectiveFlags agreed = *this;
+  if (is_rooted(collective.kind)) agreed.root = collective.root;
+  return agreed.bind(collective.kind, collective.ranks);
 }
 
 void SimulationFlags::declare(CLI::App& app) {

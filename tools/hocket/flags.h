@@ -37,11 +37,13 @@ struct CollectiveFlags {
   std::string size = "64MiB";
   std::string type = "f32";
   std::string op = "sum";
-  std::uint32_t root = 0;
+  std::optional<std::uint32_t> root;  // 0 when not given
 
   void declare(CLI::App& app);
   /// The amount for `kind` on `ranks` ranks: --size bytes, cut down to whole elements (and whole blocks).
   [[nodiscard]] Result<BoundCollective> bind(CollectiveKind kind, std::uint32_t ranks) const;
+  /// The same for the collective of a file, whose root --root may only repeat.
+  [[nodiscard]] Result<BoundCollective> bind(const Collective& collective, const std::string& file) const;
 };
 
 struct SimulationFlags {

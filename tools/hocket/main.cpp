@@ -3,7 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/spelling.h"
@@ -47,8 +52,17 @@ int unknown_flag(const CLI::App& verb, const std::vector<std::string>& left_over
   return 2;
 }
 
+/// Output that did not arrive is no success.
+int cannot_print() {
+  fmt::print(stderr, "hocket: cannot write to stdout: {}\n", std::strerror(errno));
+  return 2;
+}
+
 int report_usage(const CLI::App& app, const CLI::ParseError& error) {
-  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+    const int status = app.exit(error);
+    return std::cout.flush() ? status : cannot_print();
+  }
   std::string text = error.what();
   std::replace(text.begin(), text.end(), '\n', ' ');
   const std::vector<CLI::App*> chosen = app.get_subcommands();
@@ -73,11 +87,12 @@ int run(int argc, char** argv) {
   }
   if (app.get_subcommands().empty()) {
     fmt::print("{}", app.help());
-    return 0;
+    return std::fflush(stdout) == 0 ? 0 : cannot_print();
   }
   const CLI::App* chosen = app.get_subcommands().front();
   const Result<int> result = line.actions.at(chosen)();
-  if (result) return *result;
+  if (result && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return *result;
+  if (result) return cannot_print();
   fmt::print(stderr, "hocket {}: {}\n", chosen->get_name(), result.error().text);
   return exit_code(result.error().code);
 }
@@ -88,6 +103,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return hocket::run(argc, argv);
+  } catch (const std::system_error&) {
+    return hocket::cannot_print();  // the only exception of this kind: fmt::print
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "hocket: out of memory\n");
     return 2;

@@ -1,4 +1,5 @@
 // hocket plan --sizes FROM:TO : a table (and document) of which algorithm to use at which size.
+// Ownership: borrows topology and options for the call.
 // Threading: pure function, prints to stdout. Refuses: what plan_windows() refuses.
 #pragma once
 

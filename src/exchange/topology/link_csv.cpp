@@ -11,6 +11,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "exchange/csv.h"
 #include "exchange/topology_format.h"
@@ -136,6 +137,7 @@ class CsvReader {
     if (fields.size() != 2) return error_at(1, "wanted rank,NAME");
     HOCKET_TRY_ASSIGN(const std::size_t index, index_of(fields[1]));
     ranks_.push_back(index);
+    rank_lines_.push_back(line_);
     return {};
   }
 
@@ -158,6 +160,7 @@ class CsvReader {
     Row row{};
     HOCKET_TRY_ASSIGN(row.from, index_of(fields[columns_[kFromColumn]]));
     HOCKET_TRY_ASSIGN(row.to, index_of(fields[columns_[kToColumn]]));
+    linked_.insert({row.from, row.to});
     const CsvField& bandwidth = fields[columns_[kBandwidthColumn]];
     const CsvField& latency = fields[columns_[kLatencyColumn]];
     const auto rate = parse_bandwidth(bandwidth.text);
@@ -216,6 +219,13 @@ class CsvReader {
     return result;
   }
 
+  /// A rank line whose name nothing else has: a slip, not a vertex.
+  [[nodiscard]] tl::unexpected<Error> unlinked_rank(std::size_t index) const {
+    const auto at = static_cast<std::size_t>(std::find(ranks_.begin(), ranks_.end(), index) - ranks_.begin());
+    return fail(Code::kMalformed, "{}:{}: rank '{}' stands in no link and no vertex line", file_name_, rank_lines_[at],
+                names_[index]);
+  }
+
   Result<ReadTopology> build() {
     TopologyBuilder builder{std::string(file_name_), "file"};
     std::vector<VertexId> id_of(names_.size());
@@ -240,6 +250,7 @@ class CsvReader {
     std::vector<VertexId> ranks;
     for (const std::size_t i : ranks_) {
       ranks.push_back(id_of[i]);
+      if (!kinds_[i] && !linked_.contains(i)) return unlinked_rank(i);
       if (builder.vertices()[id_of[i]].kind != VertexKind::kNpu) {
         return fail(Code::kMalformed, "{}: rank '{}' is not an npu", file_name_, names_[i]);
       }
@@ -256,7 +267,8 @@ class CsvReader {
   std::map<std::string, std::size_t, std::less<>> by_name_;
   std::vector<std::string> names_;
   std::vector<std::optional<VertexKind>> kinds_;
-  std::vector<std::size_t> declared_, ranks_;
+  std::vector<std::size_t> declared_, ranks_, rank_lines_;
+  std::set<std::size_t> linked_;
   std::vector<std::uint32_t> extents_;
   std::vector<Row> rows_;
   std::uint64_t links_ = 0;

@@ -164,6 +164,8 @@ Result<int> run(const Flags& flags) {
   HOCKET_TRY_ASSIGN(const CollectiveKind kind, parse_collective(flags.collective));
   HOCKET_TRY_ASSIGN(Topology topology, flags.topology.load());
   HOCKET_TRY_ASSIGN(const BoundCollective what, flags.amount.bind(kind, topology.rank_count()));
+  if (!flags.output.empty()) HOCKET_TRY(check_writable(flags.output));
+  if (!flags.output.empty() && flags.sizes.empty()) HOCKET_TRY(schedule_format_for_path(flags.output));
   PlanningOptions options;
   options.algorithm = flags.algorithm;
   HOCKET_TRY_ASSIGN(options.segment, flags.simulation.segment_bytes());

@@ -205,7 +205,15 @@ void print_outcome(const Flags& flags, const std::vector<PageEntry>& entries, st
 Result<int> run(Flags flags) {
   HOCKET_TRY_ASSIGN(const Inputs inputs, sort_inputs(flags));
   HOCKET_TRY_ASSIGN(const Collective collective, agree_on_collective(inputs));
-  if (!inputs.schedules.empty()) flags.amount.root = collective.root;
+  if (!flags.output.ends_with(".html") && !flags.output.ends_with(".htm"))
+    return fail(Code::kInvalidArgument, "{}: the page is written as .html", flags.output);
+  HOCKET_TRY(check_writable(flags.output));
+  if (!inputs.schedules.empty() && is_rooted(collective.kind)) {
+    const std::uint32_t root = flags.amount.root.value_or(collective.root);
+    if (root != collective.root)
+      return fail(Code::kMismatch, "--root {} but the schedules have root {}", root, collective.root);
+    flags.amount.root = root;
+  }
   std::deque<Job> jobs;  // entries borrow from it, so it must not move them
   for (const std::string& word : inputs.topologies) {
     jobs.emplace_back();

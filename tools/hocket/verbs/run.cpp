@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <fstream>
 #include <memory>
+#include <optional>
 
 #include "base/random.h"
 #include "engine/executor.h"
@@ -71,7 +73,33 @@ struct Run {
   std::uint64_t wrong_bytes = 0;
 };
 
-Result<Run> execute_and_check(const Plan& plan, const Flags& flags) {
+/// Bytes that the system can give without swapping; nothing when it does not say.
+std::optional<double> available_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string word;
+  for (double kib = 0; file >> word;) {
+    if (word == "MemAvailable:" && file >> kib) return kib * 1024;
+  }
+  return std::nullopt;
+}
+
+/// Inputs, outputs, what the outputs must be, and scratch, of all ranks.
+Result<void> check_memory(const Plan& plan) {
+  const BoundCollective& what = plan.what();
+  double needed = 0;
+  for (std::uint32_t r = 0; r < what.collective.ranks; ++r) {
+    const double elements = static_cast<double>(input_count(what, r)) + 2 * static_cast<double>(output_count(what, r));
+    needed += elements * static_cast<double>(size_of(what.type)) + static_cast<double>(plan.scratch_bytes().count);
+  }
+  const std::optional<double> available = available_bytes();
+  if (!available || needed <= *available) return {};
+  return fail(Code::kResourceExhausted,
+              "{} of {} on {} ranks in one process needs {:.1f} GiB, {:.1f} GiB are available",
+              name_of(what.collective.kind), format_bytes(what.bytes()), what.collective.ranks, needed / (1 << 30),
+              *available / (1 << 30));
+}
+
+Result<Run> execute_and_check(const Plan& plan, const Flags& flags, Seconds timeout) {
   const BoundCollective& what = plan.what();
   const std::uint32_t n = what.collective.ranks;
   std::vector<RankBytes> inputs(n);
@@ -84,7 +112,6 @@ Result<Run> execute_and_check(const Plan& plan, const Flags& flags) {
     fill_input(inputs[r], what.type, random);
     buffers[r] = {inputs[r].data(), outputs[r].data()};
   }
-  HOCKET_TRY_ASSIGN(const Seconds timeout, parse_seconds(flags.timeout));
   ExecuteOptions options;
   options.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(timeout.value * 1e9));
   Run run;
@@ -124,6 +151,8 @@ void print_run(const Flags& flags, const Plan& plan, const Run& run) {
 }
 
 Result<int> run(const Flags& flags) {
+  HOCKET_TRY_ASSIGN(const Seconds timeout, parse_seconds(flags.timeout));
+  if (timeout.value <= 0) return fail(Code::kInvalidArgument, "--timeout {}: must be above 0", flags.timeout);
   HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(flags.file));
   const Collective collective = schedule.collective();
   if (flags.ranks != 0 && flags.ranks != collective.ranks) {
@@ -131,13 +160,12 @@ Result<int> run(const Flags& flags) {
                 collective.ranks);
   }
   HOCKET_TRY_ASSIGN(VerifiedSchedule verified, prove(std::move(schedule)));
-  CollectiveFlags amount = flags.amount;
-  amount.root = collective.root;
-  HOCKET_TRY_ASSIGN(const BoundCollective what, amount.bind(collective.kind, collective.ranks));
+  HOCKET_TRY_ASSIGN(const BoundCollective what, flags.amount.bind(collective, flags.file));
   HOCKET_TRY_ASSIGN(Bytes segment, flags.simulation.segment_bytes());
   if (segment.count == 0) segment = Plan::kDefaultSegment;
   HOCKET_TRY_ASSIGN(const Plan plan, Plan::bind(std::move(verified), what, segment));
-  HOCKET_TRY_ASSIGN(const Run result, execute_and_check(plan, flags));
+  HOCKET_TRY(check_memory(plan));
+  HOCKET_TRY_ASSIGN(const Run result, execute_and_check(plan, flags, timeout));
   print_run(flags, plan, result);
   return result.wrong_bytes == 0 ? 0 : 1;
 }

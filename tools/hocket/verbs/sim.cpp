@@ -79,15 +79,19 @@ Result<int> run(const Flags& flags) {
   const Collective collective = schedule.collective();
   HOCKET_TRY_ASSIGN(const Topology topology, flags.topology.load());
   HOCKET_TRY_ASSIGN(VerifiedSchedule verified, prove(std::move(schedule)));
-  CollectiveFlags amount = flags.amount;
-  amount.root = collective.root;
-  HOCKET_TRY_ASSIGN(const BoundCollective what, amount.bind(collective.kind, collective.ranks));
+  HOCKET_TRY_ASSIGN(const BoundCollective what, flags.amount.bind(collective, flags.file));
   HOCKET_TRY_ASSIGN(SimulateOptions options, flags.simulation.options());
-  HOCKET_TRY_ASSIGN(Bytes segment, flags.simulation.segment_bytes());
-  if (segment.count == 0) segment = Plan::kDefaultSegment;
-  HOCKET_TRY_ASSIGN(const Plan plan, Plan::bind(std::move(verified), what, segment));
+  if (!flags.timeline.empty()) HOCKET_TRY(check_writable(flags.timeline));
+  PlanningOptions search;
+  search.simulate = options;
+  HOCKET_TRY_ASSIGN(search.segment, flags.simulation.segment_bytes());
+  HOCKET_TRY_ASSIGN(Candidate best, simulate_best(verified, topology, what, search));
+  const Plan plan = std::move(best.plan);
+  SimulationResult result = std::move(best.simulated);
   options.timeline = !flags.timeline.empty();
-  HOCKET_TRY_ASSIGN(const SimulationResult result, simulate(plan, topology, options));
+  if (options.timeline) {
+    HOCKET_TRY_ASSIGN(result, simulate(plan, topology, options));
+  }
   if (options.timeline) HOCKET_TRY(write_file(flags.timeline, chrome_timeline(result, plan, topology)));
   if (flags.json) {
     print_document(topology, plan, result);

@@ -23,6 +23,7 @@ nlohmann::ordered_json to_json(const Schedule& s, const Verification& v) {
   out["algorithm"] = s.algorithm();
   out["collective"] = std::string(name_of(s.collective().kind));
   out["ranks"] = s.rank_count();
+  if (is_rooted(s.collective().kind)) out["root"] = s.collective().root;
   out["ops"] = s.ops().size();
   out["pieces"] = s.division().pieces();
   if (v.proved()) {
@@ -45,8 +46,10 @@ Result<int> check(const Flags& flags) {
     return result.proved() ? 0 : 1;
   }
   const std::string what =
-      fmt::format("{}: {} of {} ranks, '{}', {} ops, {} pieces", flags.file, name_of(shared->collective().kind),
-                  shared->rank_count(), shared->algorithm(), shared->ops().size(), shared->division().pieces());
+      fmt::format("{}: {} of {} ranks{}, '{}', {} ops, {} pieces", flags.file, name_of(shared->collective().kind),
+                  shared->rank_count(),
+                  is_rooted(shared->collective().kind) ? fmt::format(", root {}", shared->collective().root) : "",
+                  shared->algorithm(), shared->ops().size(), shared->division().pieces());
   if (result.proved()) {
     fmt::print("proved  {}\n", what);
     fmt::print("        every output is right, no race, no deadlock; {}; {}\n",
