@@ -6,8 +6,9 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
+#include <system_error>
+#include <utility>
 
 namespace hocket {
 namespace {
@@ -31,7 +32,7 @@ class Descriptor {
 };
 
 tl::unexpected<Error> system_error(const std::string& path) {
-  return fail(Code::kIo, "{}: {}", path, std::strerror(errno));
+  return fail(Code::kIo, "{}: {}", path, std::generic_category().message(errno));
 }
 
 bool write_all(int fd, std::string_view bytes) {

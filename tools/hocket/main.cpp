@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <iostream>
 #include <string>
 #include <system_error>
@@ -54,7 +53,7 @@ int unknown_flag(const CLI::App& verb, const std::vector<std::string>& left_over
 
 /// Output that did not arrive is no success.
 int cannot_print() {
-  fmt::print(stderr, "hocket: cannot write to stdout: {}\n", std::strerror(errno));
+  fmt::print(stderr, "hocket: cannot write to stdout: {}\n", std::generic_category().message(errno));
   return 2;
 }
 
