@@ -121,7 +121,7 @@ Candidate all_reduce_bound(const FlowNetwork& network, double bytes) {
 Candidate all_to_all_bound(const FlowNetwork& network, double bytes) {
   Candidate best;
   const double ranks = static_cast<double>(network.ranks.size());
-  const auto keep_cut = [&](Cut cut) {
+  const auto keep_cut = [&](const Cut& cut) {
     const double pairs = static_cast<double>(cut.ranks) * (ranks - cut.ranks);
     if (pairs > 0) keep_larger(best, from_cut(network, cut, bytes / ranks * pairs / cut.capacity, false));
   };

@@ -38,6 +38,7 @@ void keep_worse(Partition& worst, Partition other) {
 /// Single vertices, and for each rate the parts that faster links join.
 Partition worst_simple_partition(const FlowNetwork& network) {
   std::vector<double> rates;
+  rates.reserve(network.pairs.size());
   for (const FlowNetwork::Pair& pair : network.pairs) rates.push_back(pair.capacity);
   std::sort(rates.begin(), rates.end());
   rates.erase(std::unique(rates.begin(), rates.end()), rates.end());

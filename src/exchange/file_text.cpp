@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <system_error>
 
 namespace hocket {
 namespace {
@@ -32,11 +33,12 @@ Result<std::size_t> read_some(int descriptor, std::span<char> block, const std::
     pollfd wanted{.fd = descriptor, .events = POLLIN, .revents = 0};
     const int ready = poll(&wanted, 1, kSilence_ms);
     if (ready < 0 && errno == EINTR) continue;
-    if (ready < 0) return fail(Code::kIo, "cannot read '{}': {}", path, std::strerror(errno));
+    if (ready < 0) return fail(Code::kIo, "cannot read '{}': {}", path, std::generic_category().message(errno));
     if (ready == 0) return fail(Code::kIo, "'{}' sent nothing for {} s", path, kSilence_ms / 1000);
     const ssize_t count = read(descriptor, block.data(), block.size());
     if (count >= 0) return static_cast<std::size_t>(count);
-    if (errno != EINTR && errno != EAGAIN) return fail(Code::kIo, "cannot read '{}': {}", path, std::strerror(errno));
+    if (errno != EINTR && errno != EAGAIN)
+      return fail(Code::kIo, "cannot read '{}': {}", path, std::generic_category().message(errno));
   }
 }
 
@@ -114,9 +116,10 @@ Result<std::string> from_utf16(std::string_view bytes, bool big_endian, std::str
 Result<std::string> read_file_bytes(const std::string& path, std::size_t limit) {
   if (path.find('\0') != std::string::npos) return fail(Code::kIo, "a path holds a zero byte");
   const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
-  if (file.number < 0) return fail(Code::kIo, "cannot open '{}': {}", path, std::strerror(errno));
+  if (file.number < 0) return fail(Code::kIo, "cannot open '{}': {}", path, std::generic_category().message(errno));
   struct stat status {};
-  if (fstat(file.number, &status) != 0) return fail(Code::kIo, "cannot read '{}': {}", path, std::strerror(errno));
+  if (fstat(file.number, &status) != 0)
+    return fail(Code::kIo, "cannot read '{}': {}", path, std::generic_category().message(errno));
   if (S_ISDIR(status.st_mode)) return fail(Code::kIo, "'{}' is a folder, not a file", path);
   if (S_ISBLK(status.st_mode)) return fail(Code::kIo, "'{}' is a block device, not a file", path);
   std::string bytes;

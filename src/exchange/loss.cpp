@@ -49,6 +49,7 @@ std::size_t LossReport::total() const { return counts_[0] + counts_[1] + counts_
 
 std::vector<std::string> LossReport::lines() const {
   std::vector<std::string> result;
+  result.reserve(entries_.size() + 1);
   for (const Loss& loss : entries_) result.push_back(text_of(loss));
   if (total() > entries_.size()) result.push_back(fmt::format("{} more of the same kinds", total() - entries_.size()));
   return result;

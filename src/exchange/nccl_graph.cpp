@@ -131,6 +131,7 @@ std::vector<std::string> describe(const NcclGraphs& graphs) {
                                 inside.empty() ? "?" : inside, between.empty() ? "?" : between));
     for (const auto& order : graph.channels) {
       std::vector<std::string> stops;
+      stops.reserve(order.size());
       for (const NcclGraphs::Device& d : order)
         stops.push_back(fmt::format("{} {}", d.is_gpu ? "gpu" : "net", d.number));
       lines.push_back(fmt::format("  {}", fmt::join(stops, " > ")));

@@ -126,6 +126,7 @@ std::vector<DrawnCable> cables_of(const Topology& topology) {
     (link.from == a ? cable.rate_forward : cable.rate_backward).value += link.bandwidth.value;
   }
   std::vector<DrawnCable> result;
+  result.reserve(cables.size());
   for (const auto& entry : cables) result.push_back(entry.second);
   return result;
 }

@@ -122,6 +122,7 @@ class WorkloadExaminer {
 
   void describe(std::uint64_t rows) {
     std::vector<std::string> counts;
+    counts.reserve(collectives_.size());
     for (const auto& [word, count] : collectives_) counts.push_back(fmt::format("{} {}", count, word));
     result_.contents.insert(
         result_.contents.begin(),
@@ -142,7 +143,7 @@ class WorkloadExaminer {
 
 bool recognise(std::string_view bytes) {
   const std::size_t end = bytes.find('\n');
-  if (end == std::string_view::npos || end > 65'536) return false;
+  if (end > 65'536) return false;  // also without an end of line
   const std::vector<std::string_view> words = words_of(bytes.substr(0, end));
   return !words.empty() && is_policy(words.front());
 }
