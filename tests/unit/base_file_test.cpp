@@ -1,4 +1,5 @@
-// Writing files: all or nothing, the mode kept, links followed, devices and pipes left what they are.
+// Writing files: all or nothing, the mode kept, links followed, pipes left what they are. No device is touched:
+// a broken write_file() must not cost the machine one.
 #include "base/file.h"
 
 #include <fcntl.h>
@@ -55,7 +56,7 @@ TEST_F(BaseFile, FollowsLinks) {
   EXPECT_EQ(text_of(path("target")), "newer");
 }
 
-TEST_F(BaseFile, WritesThroughPipesAndDevices) {
+TEST_F(BaseFile, WritesThroughPipes) {
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
   const int reader = open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK);
   ASSERT_TRUE(write_file(path("pipe"), "through"));
@@ -63,8 +64,6 @@ TEST_F(BaseFile, WritesThroughPipesAndDevices) {
   EXPECT_EQ(read(reader, bytes, sizeof bytes), 7);
   close(reader);
   EXPECT_TRUE(fs::is_fifo(path("pipe")));
-  ASSERT_TRUE(write_file("/dev/null", "gone"));
-  EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
 TEST_F(BaseFile, RefusesWithoutLeavingAnything) {
