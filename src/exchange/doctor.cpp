@@ -163,7 +163,7 @@ Result<Diagnosis> diagnose_bytes(std::string_view bytes, std::string_view file_n
 }
 
 Result<Diagnosis> diagnose_file(const std::string& path) {
-  HOCKET_TRY_ASSIGN(const FileText text, read_file_text(path, kFileBytesMax));
+  HOCKET_TRY_ASSIGN(const FileText text, read_file_text(path, kFileBytesMax, CutGzip::kKeep));
   HOCKET_TRY_ASSIGN(Diagnosis result, diagnose_bytes(text.bytes, path));
   LossReport losses = text.losses;
   losses.append(result.examination.losses);

@@ -49,7 +49,8 @@ struct InflateEnd {
   }
 };
 
-Result<std::string> unpack(std::string_view packed, std::string_view file_name, std::size_t limit) {
+/// `ends_early`, when given, is told so instead of an error.
+Result<std::string> unpack(std::string_view packed, std::string_view file_name, std::size_t limit, bool* ends_early) {
   constexpr int kGzipOnly = 15 + 16;
   const std::unique_ptr<z_stream, InflateEnd> stream(new z_stream{});
   if (inflateInit2(stream.get(), kGzipOnly) != Z_OK) return fail(Code::kResourceExhausted, "no memory for zlib");
@@ -75,6 +76,10 @@ Result<std::string> unpack(std::string_view packed, std::string_view file_name, 
       return fail(Code::kMalformed, "{}: gzip stream is damaged at byte {}: {}", file_name, taken,
                   stream->msg == nullptr ? "unexpected end" : stream->msg);
     }
+  }
+  if (ends_early != nullptr) {
+    *ends_early = true;
+    return out;
   }
   return fail(Code::kMalformed, "{}: gzip stream ends early, at byte {} ({} bytes unpacked)", file_name, packed.size(),
               out.size());
@@ -132,10 +137,16 @@ Result<std::string> read_file_bytes(const std::string& path, std::size_t limit) 
   }
 }
 
-Result<FileText> decode_text(std::string bytes, std::string_view file_name, std::size_t limit) {
+Result<FileText> decode_text(std::string bytes, std::string_view file_name, std::size_t limit, CutGzip cut) {
   FileText result;
   if (bytes.starts_with("\x1f\x8b")) {
-    HOCKET_TRY_ASSIGN(std::string unpacked, unpack(bytes, file_name, limit));
+    bool ends_early = false;
+    HOCKET_TRY_ASSIGN(std::string unpacked,
+                      unpack(bytes, file_name, limit, cut == CutGzip::kKeep ? &ends_early : nullptr));
+    if (ends_early) {
+      result.losses.repaired(fmt::format("byte {}", bytes.size()), "a gzip stream that ends early",
+                             fmt::format("the {} bytes before are kept", unpacked.size()));
+    }
     result.losses.assumed("", "gzip packing", fmt::format("{} bytes unpacked to {}", bytes.size(), unpacked.size()));
     bytes = std::move(unpacked);
   }
@@ -150,9 +161,9 @@ Result<FileText> decode_text(std::string bytes, std::string_view file_name, std:
   return result;
 }
 
-Result<FileText> read_file_text(const std::string& path, std::size_t limit) {
+Result<FileText> read_file_text(const std::string& path, std::size_t limit, CutGzip cut) {
   HOCKET_TRY_ASSIGN(std::string bytes, read_file_bytes(path, limit));
-  return decode_text(std::move(bytes), path, limit);
+  return decode_text(std::move(bytes), path, limit, cut);
 }
 
 }  // namespace hocket

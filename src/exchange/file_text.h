@@ -22,10 +22,15 @@ struct FileText {
 /// The bytes as they are on disk.
 [[nodiscard]] Result<std::string> read_file_bytes(const std::string& path, std::size_t limit);
 
+/// What to do with a gzip stream that ends early: refuse it, or keep what is there as a repair.
+enum class CutGzip : std::uint8_t { kRefuse, kKeep };
+
 /// Unpacks gzip, drops a byte order mark, turns UTF-16 into UTF-8; says so in the losses. Plain bytes pass unchanged.
-[[nodiscard]] Result<FileText> decode_text(std::string bytes, std::string_view file_name, std::size_t limit);
+[[nodiscard]] Result<FileText> decode_text(std::string bytes, std::string_view file_name, std::size_t limit,
+                                           CutGzip cut = CutGzip::kRefuse);
 
 /// Both of the above.
-[[nodiscard]] Result<FileText> read_file_text(const std::string& path, std::size_t limit);
+[[nodiscard]] Result<FileText> read_file_text(const std::string& path, std::size_t limit,
+                                              CutGzip cut = CutGzip::kRefuse);
 
 }  // namespace hocket

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
 #include <optional>
 
 #include "algorithms/packing/repair.h"
@@ -15,6 +16,10 @@ constexpr std::int64_t kCoarsestSegment = std::int64_t{4} << 20;
 constexpr std::int64_t kFinestSegment = std::int64_t{8} << 10;
 /// The search ends where the filling of pipelines takes less than this share of the time.
 constexpr double kFillingMax = 0.025;
+
+void begin_step(const PlanningOptions& options, std::string_view what, std::string_view algorithm) {
+  if (options.simulate.progress != nullptr) options.simulate.progress->begin(fmt::format("{} {}", what, algorithm));
+}
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
@@ -70,6 +75,7 @@ class SegmentSearch {
 /// Proves and simulates what took `synthesis_s` to plan.
 Result<Candidate> evaluate(Schedule schedule, const Topology& topology, const BoundCollective& what,
                            const PlanningOptions& options, double synthesis_s) {
+  begin_step(options, "proving", schedule.algorithm());
   const double planned = cpu_seconds();
   HOCKET_TRY_ASSIGN(const VerifiedSchedule verified, prove(std::move(schedule)));
   const double proof_s = cpu_seconds() - planned;
@@ -97,6 +103,22 @@ std::string explain_choice(const Planning& planning) {
                      second->algorithm);
 }
 
+/// Per rank of what is left its rank before.
+Result<std::vector<std::uint32_t>> survivors_of(const Topology& before, const Topology& after) {
+  std::map<std::string_view, std::uint32_t> ranks;
+  for (std::uint32_t r = 0; r < before.rank_count(); ++r) ranks[before.vertices()[before.vertex_of(r)].name] = r;
+  std::vector<std::uint32_t> survivors;
+  for (const VertexId v : after.ranks()) {
+    const std::string& name = after.vertices()[v].name;
+    const auto found = ranks.find(name);
+    if (found == ranks.end()) return fail(Code::kMismatch, "'{}' was no rank before the loss", name);
+    if (!survivors.empty() && survivors.back() >= found->second)
+      return fail(Code::kUnsupported, "the ranks that are left have another order than before");
+    survivors.push_back(found->second);
+  }
+  return survivors;
+}
+
 }  // namespace
 
 Result<Candidate> simulate_best(const VerifiedSchedule& verified, const Topology& topology, const BoundCollective& what,
@@ -105,6 +127,7 @@ Result<Candidate> simulate_best(const VerifiedSchedule& verified, const Topology
   SegmentSearch search(verified.schedule(), what);
   std::int64_t size = options.segment.count > 0 ? options.segment.count : search.first();
   while (size > 0) {
+    begin_step(options, "simulating " + format_bytes(what.bytes()) + " by", verified.schedule().algorithm());
     HOCKET_TRY_ASSIGN(Plan plan, Plan::bind(verified, what, {size}));
     HOCKET_TRY_ASSIGN(SimulationResult result, simulate(plan, topology, options.simulate));
     size = options.segment.count > 0 ? 0 : search.next(size, to_seconds(result.time).value);
@@ -143,6 +166,7 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
     table.push_back(one);
   }
   Planning planning;
+  begin_step(options, "computing", "the bound");
   planning.bound = lower_bound(topology, what);
   PlanningOptions with_bound = options;
   with_bound.simulate.bound = &planning.bound;
@@ -156,7 +180,7 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
       planning.skipped.push_back({std::string(algorithm->name), reason});
       continue;
     }
-    if (options.progress) options.progress(algorithm->name);
+    begin_step(options, "planning", algorithm->name);
     const double start = cpu_seconds();
     HOCKET_TRY_ASSIGN(Schedule schedule, what.collective.ranks == 1 ? plan_single_rank(what.collective)
                                                                     : algorithm->plan({topology, what.collective}));
@@ -184,16 +208,22 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
   return planning;
 }
 
-Result<Planning> repair_plan(const Schedule& old, const Topology& topology, const BoundCollective& what,
-                             const PlanningOptions& options) {
+Result<Planning> repair_plan(const Schedule& old, const Topology& before, const Topology& topology,
+                             const BoundCollective& what, const PlanningOptions& options) {
   HOCKET_TRY(validate(what));
-  if (old.collective() != what.collective) {
-    return fail(Code::kMismatch, "the schedule is for {} of {} ranks (root {}), asked for {} of {} ranks (root {})",
-                name_of(old.collective().kind), old.collective().ranks, old.collective().root,
-                name_of(what.collective.kind), what.collective.ranks, what.collective.root);
+  if (old.rank_count() != before.rank_count()) {
+    return fail(Code::kMismatch, "the schedule has {} ranks, the network before the loss {}", old.rank_count(),
+                before.rank_count());
+  }
+  HOCKET_TRY_ASSIGN(const std::vector<std::uint32_t> survivors, survivors_of(before, topology));
+  const Collective& was = old.collective();
+  const bool root_stays = !is_rooted(was.kind) || survivors[what.collective.root] == was.root;
+  if (was.kind != what.collective.kind || !root_stays) {
+    return fail(Code::kMismatch, "the schedule is for {} (root {}), asked for {} (root {})", name_of(was.kind),
+                was.root, name_of(what.collective.kind), survivors[what.collective.root]);
   }
   const double start = cpu_seconds();
-  HOCKET_TRY_ASSIGN(Schedule repaired, repair_schedule(old, topology));
+  HOCKET_TRY_ASSIGN(Schedule repaired, repair_schedule(old, topology, survivors));
   const double synthesis_s = cpu_seconds() - start;
   Planning planning;
   planning.bound = lower_bound(topology, what);

@@ -5,7 +5,6 @@
 // Refuses: unknown names, requests validate() refuses; never returns a plan that is not proved.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,8 +18,7 @@ namespace hocket {
 struct PlanningOptions {
   std::string algorithm = "auto";  // "auto" and "all": every algorithm; otherwise one name
   Bytes segment{0};                // 0: the best of several
-  SimulateOptions simulate;
-  std::function<void(std::string_view)> progress;  // told what is being worked on
+  SimulateOptions simulate;        // its progress is told of every step of planning too
 };
 
 struct Candidate {
@@ -47,9 +45,10 @@ struct Planning {
 [[nodiscard]] Result<Planning> plan_collective(const Topology& topology, const BoundCollective& what,
                                                const PlanningOptions& options);
 
-/// The schedule changed so that it runs on `topology`, which lost links (algorithms/packing/repair.h): one candidate.
-[[nodiscard]] Result<Planning> repair_plan(const Schedule& old, const Topology& topology, const BoundCollective& what,
-                                           const PlanningOptions& options);
+/// The schedule changed so that it runs on `topology`, which is what is left of `before` (algorithms/packing/repair.h):
+/// one candidate. Ranks are known again by the names of their vertices; `what` is for those that are left.
+[[nodiscard]] Result<Planning> repair_plan(const Schedule& old, const Topology& before, const Topology& topology,
+                                           const BoundCollective& what, const PlanningOptions& options);
 
 /// Simulates a proved schedule with several segment sizes (or the one of the options) and keeps the best.
 [[nodiscard]] Result<Candidate> simulate_best(const VerifiedSchedule& verified, const Topology& topology,

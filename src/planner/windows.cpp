@@ -26,7 +26,9 @@ class WindowSearch {
   Result<void> plan_all() {
     for (const Algorithm* algorithm : algorithms()) {
       if (!algorithm->supports({topology_, what_.collective}).empty()) continue;
-      if (options_.progress) options_.progress(algorithm->name);
+      if (Progress* progress = options_.simulate.progress; progress != nullptr) {
+        progress->begin(fmt::format("planning and proving {}", algorithm->name));
+      }
       HOCKET_TRY_ASSIGN(VerifiedSchedule verified, plan_algorithm(*algorithm, {topology_, what_.collective}));
       schedules_.push_back(std::move(verified));
       names_.emplace_back(algorithm->name);
@@ -38,7 +40,6 @@ class WindowSearch {
 
   /// Simulates those of `among` (all when empty) at about `bytes`.
   Result<Sample> best_at(std::int64_t bytes, std::span<const std::size_t> among) {
-    if (options_.progress) options_.progress(format_bytes({bytes}));
     BoundCollective what = what_;
     what.count = std::max<std::int64_t>(1, bytes / size_of(what.type));
     if (is_blocked(what.collective.kind)) {

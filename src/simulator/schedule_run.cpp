@@ -14,6 +14,8 @@ Picos latency_time(Seconds latency) {
 
 /// What a message says of the ops that never ended.
 constexpr std::size_t kNamedMax = 4;
+/// Progress is told once in so many drains.
+constexpr std::uint64_t kDrainsToTell = 1 << 16;
 
 }  // namespace
 
@@ -32,10 +34,18 @@ ScheduleRun::ScheduleRun(const Plan& plan, const Topology& topology, const Simul
   result_.link_busy.assign(topology.links().size(), Picos{});
   result_.model = options.model;
   result_.network_only = options.copy_rate.value <= 0 && options.reduce_rate.value <= 0;
+  std::uint64_t segments = 0;
   for (OpId id = 0; id < schedule_.ops().size(); ++id) {
     frontier_.set_segments(id, plan_.segments(id));
-    if (schedule_.op(id).sends()) ++result_.messages;
+    if (!schedule_.op(id).sends()) continue;
+    ++result_.messages;
+    segments += plan_.segments(id);
   }
+  if (options.progress != nullptr) options.progress->expect(segments);
+}
+
+void ScheduleRun::tell_progress() {
+  if (options_.progress != nullptr) options_.progress->set_done(result_.segments);
 }
 
 void ScheduleRun::begin() {
@@ -61,6 +71,7 @@ void ScheduleRun::drain() {
     }
   }
   touched_.clear();
+  if (++drains_ % kDrainsToTell == 0) tell_progress();
 }
 
 BytesPerSecond ScheduleRun::local_rate(const Op& op) const {
@@ -153,6 +164,7 @@ Result<SimulationResult> ScheduleRun::finish_result(std::uint64_t events) {
   for (OpId id = 0; id < schedule_.ops().size(); ++id) {
     if (!frontier_.done(id)) return tl::unexpected<Error>(stands_still());
   }
+  tell_progress();
   result_.events = events;
   for (LinkId link = 0; link < result_.link_bytes.size(); ++link) {
     if (result_.link_bytes[link] > 0) ++result_.links_used;

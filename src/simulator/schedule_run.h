@@ -59,6 +59,7 @@ class ScheduleRun {
   Picos now_;
 
  private:
+  void tell_progress();
   void end_segments(OpId id, std::uint32_t segments);
   void start_local(OpId id, std::uint32_t first, std::uint32_t count);
   [[nodiscard]] BytesPerSecond local_rate(const Op& op) const;
@@ -68,6 +69,7 @@ class ScheduleRun {
   Frontier<std::uint32_t> frontier_;
   std::vector<OpId> touched_;
   std::vector<Picos> unit_free_;  // per rank: when its local work is done
+  std::uint64_t drains_ = 0;
   bool stopped_ = false;
 };
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.h"
 #include "bounds/bounds.h"
 #include "topology/topology.h"
 #include "verify/plan.h"
@@ -32,6 +33,7 @@ struct SimulateOptions {
   Seconds per_message_overhead;       // every segment holds its first link that much longer (fluid: starts later)
   BytesPerSecond copy_rate;           // recv and copy, one after another per rank; 0: free
   BytesPerSecond reduce_rate;         // recv_reduce and reduce, likewise; 0: free
+  Progress* progress = nullptr;       // told how many of all segments have been sent
 };
 
 /// One segment (or packet) on one link.

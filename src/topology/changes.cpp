@@ -56,11 +56,39 @@ Result<Ends> parse_ends(const Parts& parts, std::string_view text, std::string_v
     const auto b = parts.by_name.find(text.substr(dash + 1));
     if (a != parts.by_name.end() && b != parts.by_name.end()) return Ends{a->second, b->second};
   }
-  return fail(Code::kInvalidArgument, "{} '{}': wanted A-B with the names of two vertices of '{}' (such as '{}')",
-              option, text, parts.name, parts.vertices.front().name);
+  return fail(Code::kInvalidArgument, "{} '{}': wanted A-B with the names of two vertices of '{}' (such as '{}'){}",
+              option, text, parts.name, parts.vertices.front().name,
+              option == "--break" ? ", or one of them" : std::string());
+}
+
+/// A vertex fails: it goes with its links; ranks above it move down by one.
+void remove_vertex(Parts& parts, VertexId lost) {
+  const auto of_lost = [&](const Link& link) { return link.from == lost || link.to == lost; };
+  const auto removed = std::erase_if(parts.links, of_lost);
+  const auto moved = [&](VertexId v) { return v > lost ? v - 1 : v; };
+  for (Link& link : parts.links) link = {moved(link.from), moved(link.to), link.bandwidth, link.latency};
+  const Vertex vertex = parts.vertices[lost];
+  const auto rank = std::find(parts.ranks.begin(), parts.ranks.end(), lost) - parts.ranks.begin();
+  parts.vertices.erase(parts.vertices.begin() + static_cast<std::ptrdiff_t>(lost));
+  std::erase(parts.ranks, lost);
+  for (VertexId& v : parts.ranks) v = moved(v);
+  parts.extents.clear();
+  parts.by_name.clear();
+  for (VertexId v = 0; v < parts.vertices.size(); ++v) parts.by_name.emplace(parts.vertices[v].name, v);
+  std::string note = fmt::format("--break {}: {} and {} links removed", vertex.name, name_of(vertex.kind), removed);
+  const auto ranks = static_cast<std::ptrdiff_t>(parts.ranks.size());
+  if (rank < ranks) note += fmt::format("; ranks {} to {} are now {} to {}", rank + 1, ranks, rank, ranks - 1);
+  parts.notes.push_back(std::move(note));
 }
 
 Result<void> apply_break(Parts& parts, const std::string& text) {
+  const auto vertex = parts.by_name.find(text);
+  if (vertex != parts.by_name.end() && parts.vertices.size() > 1 && !parse_ends(parts, text, "--break")) {
+    parts.name += fmt::format(" --break {}", text);
+    remove_vertex(parts, vertex->second);
+    if (!parts.ranks.empty()) return {};
+    return fail(Code::kInvalidArgument, "--break '{}': no rank is left", text);
+  }
   HOCKET_TRY_ASSIGN(const Ends ends, parse_ends(parts, text, "--break"));
   const auto removed = std::erase_if(parts.links, [&](const Link& link) { return ends.are_of(link); });
   if (removed == 0) return fail(Code::kInvalidArgument, "--break '{}': no cable joins these two", text);

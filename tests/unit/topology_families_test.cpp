@@ -161,6 +161,24 @@ TEST(Changes, BreakRemovesEveryCableBothWays) {
   EXPECT_NE(cut.error().text.find("{0 1}, {2 3}"), std::string::npos) << cut.error().text;
 }
 
+TEST(Changes, BreakOfAVertexTakesItsCablesAndMovesRanksDown) {
+  const auto t = changed("torus:4x4", {.breaks = {"5", "6-10"}});
+  ASSERT_TRUE(t.has_value()) << t.error().text;
+  EXPECT_EQ(t->rank_count(), 15U);
+  EXPECT_EQ(t->links().size(), 64U - 8U - 2U);
+  EXPECT_EQ(t->vertices()[t->vertex_of(5)].name, "6");
+  EXPECT_EQ(t->notes()[1], "--break 5: npu and 8 links removed; ranks 6 to 15 are now 5 to 14");
+  const auto spine = changed("fattree:4x4x2", {.breaks = {"spine0"}});
+  ASSERT_TRUE(spine.has_value()) << spine.error().text;
+  EXPECT_EQ(spine->rank_count(), 16U);
+  EXPECT_EQ(spine->notes()[1], "--break spine0: switch and 8 links removed");
+  EXPECT_FALSE(changed("ring:1", {.breaks = {"0"}}).has_value());
+  EXPECT_FALSE(changed("switch:3", {.breaks = {"switch"}}).has_value());
+  const auto unknown = changed("ring:4", {.breaks = {"9"}});
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_NE(unknown.error().text.find("or one of them"), std::string::npos) << unknown.error().text;
+}
+
 TEST(Changes, ScaleChangesBothWays) {
   const auto t = changed("ring:4", {.scales = {"0-1=0.5"}});
   ASSERT_TRUE(t.has_value()) << t.error().text;

@@ -4,6 +4,7 @@
 
 #include "exchange/schedule_format.h"
 #include "flags.h"
+#include "progress_line.h"
 #include "report/table.h"
 
 namespace hocket {
@@ -50,8 +51,13 @@ Result<int> show_windows(const Topology& topology, const BoundCollective& what, 
   HOCKET_TRY_ASSIGN(const auto range, parse_size_range(request.sizes));
   if (!request.output.empty() && !request.output.ends_with(".json"))
     return fail(Code::kInvalidArgument, "{}: windows are written as .json", request.output);
-  const Result<std::vector<SizeWindow>> windows = plan_windows(topology, what, range.first, range.second, options);
-  if (options.progress) fmt::print(stderr, "\r\x1b[K");
+  Result<std::vector<SizeWindow>> windows;
+  {
+    ProgressLine line;
+    PlanningOptions watched = options;
+    watched.simulate.progress = &line.progress();
+    windows = plan_windows(topology, what, range.first, range.second, watched);
+  }
   if (!windows) return tl::unexpected<Error>(windows.error());
   const nlohmann::ordered_json out = windows_document(topology, what, *windows);
   if (!request.output.empty()) HOCKET_TRY(write_file(request.output, out.dump(2) + "\n"));

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "algorithms/algorithm.h"
 #include "algorithms/packing/cables.h"
 #include "algorithms/packing/rehanger.h"
 #include "algorithms/parts/forest.h"
@@ -15,6 +16,12 @@ namespace {
 
 constexpr std::uint32_t kNobody = UINT32_MAX;
 constexpr std::uint64_t kWorkMax = 2'000'000;  // of evening out
+
+/// A tree as the schedule has it, or what is left of it.
+struct OldTree {
+  std::uint32_t root = 0;
+  std::vector<std::uint32_t> parent;  // per rank; kNobody: the root, or one whose parent is lost
+};
 
 /// Per piece and rank the parent in the tree along which the piece travels.
 class Parents {
@@ -43,22 +50,18 @@ class Parents {
     }
     return pieces_ % length == 0 ? length : 1;
   }
-  /// The tree of a piece: edges without links. Empty when the ranks do not form one.
-  [[nodiscard]] std::optional<std::vector<TreeEdge>> tree(std::uint32_t piece, bool up, std::uint32_t& root) const {
+  /// The tree of a piece. Nothing when the ranks do not form one.
+  [[nodiscard]] std::optional<OldTree> tree(std::uint32_t piece, bool up) const {
     const std::vector<std::uint32_t>& parents = up ? up_ : down_;
-    std::vector<TreeEdge> edges;
-    root = kNobody;
+    const auto first = parents.begin() + static_cast<std::ptrdiff_t>(std::size_t{piece} * ranks_);
+    OldTree tree{.root = kNobody, .parent = {first, first + ranks_}};
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-      const std::uint32_t parent = parents[std::size_t{piece} * ranks_ + rank];
-      if (parent == kNobody) {
-        if (root != kNobody) return std::nullopt;
-        root = rank;
-      } else {
-        edges.push_back({.tree = 0, .parent = parent, .child = rank});
-      }
+      if (tree.parent[rank] != kNobody) continue;
+      if (tree.root != kNobody) return std::nullopt;
+      tree.root = rank;
     }
-    if (root == kNobody || !reaches_root(parents, piece, root)) return std::nullopt;
-    return edges;
+    if (tree.root == kNobody || !reaches_root(parents, piece, tree.root)) return std::nullopt;
+    return tree;
   }
   [[nodiscard]] bool mirrored() const { return up_ == down_; }
 
@@ -134,23 +137,81 @@ class Ways {
   std::vector<double> load_;
 };
 
+/// Who is left, and what that leaves of the old trees.
+class Survivors {
+ public:
+  Survivors(std::uint32_t old_ranks, std::span<const std::uint32_t> survivors) : now_(old_ranks, kNobody) {
+    for (std::uint32_t rank = 0; rank < old_ranks && survivors.empty(); ++rank) now_[rank] = rank;
+    for (std::uint32_t rank = 0; rank < survivors.size(); ++rank) now_[survivors[rank]] = rank;
+  }
+  [[nodiscard]] bool lost(std::uint32_t old_rank) const { return now_[old_rank] == kNobody; }
+  [[nodiscard]] std::uint32_t now(std::uint32_t old_rank) const { return now_[old_rank]; }
+
+  /// In the ranks of now. A lost root is followed by one of its children; other children of lost ranks hang loose.
+  [[nodiscard]] OldTree rest_of(const OldTree& old) const {
+    OldTree rest;
+    const std::uint32_t heir = heir_of(old);
+    rest.root = now_[heir];
+    for (std::uint32_t rank = 0; rank < now_.size(); ++rank) {
+      if (lost(rank)) continue;
+      const std::uint32_t parent = rank == heir ? kNobody : old.parent[rank];
+      rest.parent.push_back(parent == kNobody ? kNobody : now_[parent]);
+    }
+    return rest;
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t heir_of(const OldTree& old) const {
+    if (!lost(old.root)) return old.root;
+    std::uint32_t heir = kNobody;
+    for (std::uint32_t rank = 0; rank < now_.size(); ++rank) {
+      if (lost(rank)) continue;
+      if (old.parent[rank] == old.root) return rank;
+      if (heir == kNobody) heir = rank;
+    }
+    return heir;
+  }
+
+  std::vector<std::uint32_t> now_;  // per old rank
+};
+
+/// Trees by root: those of a lost rank go with it when every rank has as many of its own.
+bool each_rank_has_as_many(const std::vector<OldTree>& trees, std::uint32_t ranks) {
+  std::vector<std::size_t> count(ranks, 0);
+  for (const OldTree& tree : trees) ++count[tree.root];
+  return std::all_of(count.begin(), count.end(), [&](std::size_t c) { return c * ranks == trees.size() && c > 0; });
+}
+
+Result<std::vector<OldTree>> survey(const Parents& parents, std::uint32_t pieces, bool up, const Survivors& survivors,
+                                    std::uint32_t old_ranks) {
+  std::vector<OldTree> trees;
+  const std::uint32_t group = parents.group();
+  for (std::uint32_t piece = 0; piece < pieces; piece += group) {
+    auto tree = parents.tree(piece, up);
+    if (!tree) return fail(Code::kUnsupported, "piece {} does not travel along a tree", piece);
+    trees.push_back(std::move(*tree));
+  }
+  if (each_rank_has_as_many(trees, old_ranks)) {
+    std::erase_if(trees, [&](const OldTree& tree) { return survivors.lost(tree.root); });
+  }
+  for (OldTree& tree : trees) tree = survivors.rest_of(tree);
+  return trees;
+}
+
 /// Trees that are used up and down over the cables of a direct network: any cable may join their pieces again.
-Result<SpanningPacking> mend_cables(const Parents& parents, std::uint32_t pieces, const Cables& cables) {
+SpanningPacking mend_cables(const std::vector<OldTree>& trees, const Cables& cables) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> between;
   for (std::uint32_t c = 0; c < cables.graph.cables.size(); ++c) {
     between[std::minmax(cables.graph.cables[c].a, cables.graph.cables[c].b)].push_back(c);
   }
   std::vector<double> load(cables.graph.cables.size(), 0);
   std::vector<std::vector<std::uint32_t>> kept;
-  const std::uint32_t group = parents.group();
-  for (std::uint32_t piece = 0; piece < pieces; piece += group) {
-    std::uint32_t root = 0;
-    const auto edges = parents.tree(piece, false, root);
-    if (!edges) return fail(Code::kUnsupported, "piece {} does not travel along a tree", piece);
+  kept.reserve(trees.size());
+  for (const OldTree& tree : trees) {
     kept.emplace_back();
-    for (const TreeEdge& edge : *edges) {
-      const auto parallel = between.find(std::minmax(edge.parent, edge.child));
-      if (parallel == between.end()) continue;
+    for (std::uint32_t child = 0; child < tree.parent.size(); ++child) {
+      const auto parallel = between.find(std::minmax(tree.parent[child], child));
+      if (tree.parent[child] == kNobody || parallel == between.end()) continue;
       const auto busy = [&](std::uint32_t c) { return (load[c] + 1) / cables.graph.cables[c].capacity; };
       const std::uint32_t cable =
           *std::min_element(parallel->second.begin(), parallel->second.end(),
@@ -162,21 +223,17 @@ Result<SpanningPacking> mend_cables(const Parents& parents, std::uint32_t pieces
   return mend_spanning_trees(cables.graph, kept);
 }
 
-Result<Trees> repair_trees(const Parents& parents, std::uint32_t pieces, const Topology& topology,
-                           Rehanger::Travel travel) {
-  const bool up = travel == Rehanger::Travel::kUp;
+Result<Trees> repair_trees(const std::vector<OldTree>& old, const Topology& topology, Rehanger::Travel travel) {
   Trees loose;
   std::vector<std::uint32_t> roots;
   Ways ways(topology);
-  const std::uint32_t group = parents.group();
-  for (std::uint32_t t = 0; t < pieces / group; ++t) {
-    std::uint32_t root = 0;
-    const auto edges = parents.tree(t * group, up, root);
-    if (!edges) return fail(Code::kUnsupported, "piece {} does not travel along a tree", t * group);
-    roots.push_back(root);
-    for (TreeEdge edge : *edges) {
-      edge.tree = t;
-      HOCKET_TRY(ways.add(loose, edge, up));
+  for (std::uint32_t t = 0; t < old.size(); ++t) {
+    roots.push_back(old[t].root);
+    for (std::uint32_t child = 0; child < old[t].parent.size(); ++child) {
+      if (child == old[t].root) continue;
+      // One whose parent is lost is tried on the root; too far away for that, it hangs loose.
+      const std::uint32_t parent = old[t].parent[child] == kNobody ? old[t].root : old[t].parent[child];
+      HOCKET_TRY(ways.add(loose, {.tree = t, .parent = parent, .child = child}, travel == Rehanger::Travel::kUp));
     }
   }
   Rehanger rehanger(topology, loose, roots, travel);
@@ -185,40 +242,62 @@ Result<Trees> repair_trees(const Parents& parents, std::uint32_t pieces, const T
   return rehanger.take_trees();
 }
 
-}  // namespace
-
-Result<Schedule> repair_schedule(const Schedule& old, const Topology& topology) {
+Result<void> check_repairable(const Schedule& old, const Topology& topology, const Parents& parents,
+                              std::span<const std::uint32_t> survivors) {
   const Collective& collective = old.collective();
-  if (collective.ranks != topology.rank_count()) {
-    return fail(Code::kMismatch, "the schedule has {} ranks, the topology {}", collective.ranks, topology.rank_count());
+  const std::size_t left = survivors.empty() ? collective.ranks : survivors.size();
+  if (left != topology.rank_count()) {
+    return fail(Code::kMismatch, "the schedule has {} ranks{}, the topology {}", collective.ranks,
+                survivors.empty() ? std::string() : fmt::format(" ({} survive)", left), topology.rank_count());
   }
-  const Parents parents(old);
-  const std::uint32_t pieces = old.division().pieces();
+  if (!survivors.empty() && survivors.back() >= collective.ranks) {
+    return fail(Code::kMismatch, "rank {} survives, but the schedule has {} ranks", survivors.back(), collective.ranks);
+  }
   if (!parents.are_trees() || collective.kind == CollectiveKind::kAllToAll) {
     return fail(Code::kUnsupported, "'{}' cannot be repaired: its pieces do not travel along trees", old.algorithm());
   }
   if (!old.division().weights.empty()) return fail(Code::kUnsupported, "pieces of unequal weight cannot be repaired");
+  return {};
+}
+
+}  // namespace
+
+Result<Schedule> repair_schedule(const Schedule& old, const Topology& topology,
+                                 std::span<const std::uint32_t> survivors) {
+  const Parents parents(old);
+  HOCKET_TRY(check_repairable(old, topology, parents, survivors));
+  const Survivors left(old.rank_count(), survivors);
+  Collective collective = old.collective();
+  if (is_rooted(collective.kind) && left.lost(collective.root))
+    return fail(Code::kUnsupported, "rank {} is lost and was the root of the {}", collective.root,
+                name_of(collective.kind));
+  if (is_rooted(collective.kind)) collective.root = left.now(collective.root);
+  collective.ranks = topology.rank_count();
+  if (collective.ranks == 1) return plan_single_rank(collective);
   const bool both = collective.kind == CollectiveKind::kAllReduce;
   const bool mirrored = both && parents.mirrored() && !twin_links(topology).empty();
+  const std::uint32_t pieces = old.division().pieces();
+  const bool climbs = reduces(collective.kind);
+  HOCKET_TRY_ASSIGN(const std::vector<OldTree> trees,
+                    survey(parents, pieces, climbs && !mirrored, left, old.rank_count()));
   Trees up, down;
   if (mirrored && topology.rank_count() == topology.vertices().size() && cables_connect(topology)) {
     const Cables cables = pair_links(topology);
-    HOCKET_TRY_ASSIGN(const SpanningPacking packing, mend_cables(parents, pieces, cables));
+    const SpanningPacking packing = mend_cables(trees, cables);
     up = trees_of(packing, cables, true);
     down = trees_of(packing, cables, false);
-    const TreePlan plan{.up = up, .down = down, .pieces_per_tree = parents.group(), .topology = &topology};
-    return schedule_trees(collective, plan, old.algorithm());
+  } else if (mirrored) {
+    HOCKET_TRY_ASSIGN(down, repair_trees(trees, topology, Rehanger::Travel::kBoth));
+    up = twin_trees(topology, down);
+  } else {
+    HOCKET_TRY_ASSIGN(down, repair_trees(trees, topology, climbs ? Rehanger::Travel::kUp : Rehanger::Travel::kDown));
+    if (climbs) up = down;
+    if (both) {
+      HOCKET_TRY_ASSIGN(const std::vector<OldTree> spread, survey(parents, pieces, false, left, old.rank_count()));
+      HOCKET_TRY_ASSIGN(down, repair_trees(spread, topology, Rehanger::Travel::kDown));
+    }
   }
-  if (reduces(collective.kind) && !mirrored) {
-    HOCKET_TRY_ASSIGN(up, repair_trees(parents, pieces, topology, Rehanger::Travel::kUp));
-  }
-  if (!reduces(collective.kind) || both) {
-    const auto travel = mirrored ? Rehanger::Travel::kBoth : Rehanger::Travel::kDown;
-    HOCKET_TRY_ASSIGN(down, repair_trees(parents, pieces, topology, travel));
-  }
-  if (mirrored) up = twin_trees(topology, down);
-  const TreePlan plan{
-      .up = up, .down = down.count > 0 ? down : up, .pieces_per_tree = parents.group(), .topology = &topology};
+  const TreePlan plan{.up = up, .down = down, .pieces_per_tree = parents.group(), .topology = &topology};
   return schedule_trees(collective, plan, old.algorithm());
 }
 

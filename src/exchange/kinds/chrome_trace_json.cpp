@@ -1,9 +1,11 @@
 // Chrome / Kineto / Perfetto JSON traces: read event by event, never as a tree. Counts of events and of what kind, the
-// rank, and where the JSON breaks with the number of events that are whole before that.
+// rank. Traces that broke while they were written are repaired where that is safe, each repair named; others are
+// refused with the place where the JSON breaks and the number of events that are whole before that.
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "exchange/file_kind.h"
+#include "exchange/json_repair.h"
 #include "exchange/text_place.h"
 
 namespace hocket {
@@ -91,16 +93,33 @@ bool recognise(std::string_view bytes) {
   return head.front() == '[' && head.find("\"ph\"") != std::string_view::npos;
 }
 
-Result<Examination> examine(std::string_view bytes, std::string_view file_name) {
+Error where_it_breaks(const EventCounter& counter, std::string_view bytes, std::string_view file_name) {
+  const TextPlace place = place_of(bytes, counter.error_at);
+  std::string error = counter.too_deep() ? "nests deeper than a trace" : counter.error;
+  for (char& c : error) c = static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  return {Code::kMalformed,
+          fmt::format("{}:{}:{}: JSON breaks at byte {} of {}: {} ({} whole events before it)", file_name, place.line,
+                      place.column, counter.error_at, bytes.size(), error, counter.events)};
+}
+
+/// Counts, where need be after repairs, which the losses name.
+Result<EventCounter> count_events(std::string_view bytes, std::string_view file_name, LossReport& losses) {
   EventCounter counter;
-  if (!Json::sax_parse(bytes.begin(), bytes.end(), &counter)) {
-    const TextPlace place = place_of(bytes, counter.error_at);
-    std::string error = counter.too_deep() ? "nests deeper than a trace" : counter.error;
-    for (char& c : error) c = static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-    return fail(Code::kMalformed, "{}:{}:{}: JSON breaks at byte {} of {}: {} ({} whole events before it)", file_name,
-                place.line, place.column, counter.error_at, bytes.size(), error, counter.events);
+  if (Json::sax_parse(bytes.begin(), bytes.end(), &counter)) return counter;
+  const RepairedJson repaired = repair_json(bytes);
+  EventCounter again;
+  if (repaired.count == 0 || !Json::sax_parse(repaired.text, &again))
+    return tl::unexpected<Error>(where_it_breaks(counter, bytes, file_name));
+  for (const JsonRepair& r : repaired.repairs) losses.repaired(fmt::format("byte {}", r.at), r.what, r.how);
+  if (repaired.count > repaired.repairs.size()) {
+    losses.repaired("", fmt::format("{} more of these", repaired.count - repaired.repairs.size()), "likewise");
   }
+  return again;
+}
+
+Result<Examination> examine(std::string_view bytes, std::string_view file_name) {
   Examination result;
+  HOCKET_TRY_ASSIGN(const EventCounter counter, count_events(bytes, file_name, result.losses));
   result.contents.push_back(fmt::format("{} events, {} bytes", counter.events, bytes.size()));
   if (!counter.rank.empty()) result.contents.push_back(fmt::format("rank {} (distributedInfo)", counter.rank));
   for (const auto& [category, count] : counter.by_category) {

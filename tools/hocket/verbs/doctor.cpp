@@ -80,6 +80,9 @@ Result<int> examine(const Flags& flags) {
       continue;
     }
     const int verdict = verdict_of(*diagnosis, flags.strict);
+    if (const auto refused = diagnosis->examination.losses.refuse_repairs(file); flags.strict && !refused) {
+      fmt::print(stderr, "hocket doctor: {}\n", refused.error().text);
+    }
     worst = std::max(worst, verdict);
     if (flags.json) out["files"].push_back(to_json(file, *diagnosis, verdict));
     if (!flags.json) print_text(file, *diagnosis);

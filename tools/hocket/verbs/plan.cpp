@@ -1,6 +1,5 @@
 // hocket plan: every algorithm that fits the topology, proved and simulated, beside the bound; the choice and why.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <memory>
 
@@ -8,6 +7,7 @@
 #include "exchange/schedule_format.h"
 #include "flags.h"
 #include "planner/planner.h"
+#include "progress_line.h"
 #include "report/table.h"
 #include "size_windows.h"
 #include "verb.h"
@@ -146,18 +146,26 @@ void print_table(const Job& job) {
 Result<Planning> plan_repair(const Flags& flags, const Topology& topology, const BoundCollective& what,
                              const PlanningOptions& options) {
   HOCKET_TRY_ASSIGN(const Schedule old, load_schedule(flags.repair));
-  HOCKET_TRY_ASSIGN(Planning planning, repair_plan(old, topology, what, options));
   TopologyFlags whole = flags.topology;
   whole.breaks.clear();
   HOCKET_TRY_ASSIGN(const Topology before, whole.load());
+  HOCKET_TRY_ASSIGN(Planning planning, repair_plan(old, before, topology, what, options));
   HOCKET_TRY_ASSIGN(const VerifiedSchedule verified, prove(old));
-  HOCKET_TRY_ASSIGN(const Plan plan, Plan::bind(verified, what, planning.candidates[0].plan.segment()));
+  HOCKET_TRY_ASSIGN(const BoundCollective was, flags.amount.bind(old.collective(), flags.repair));
+  HOCKET_TRY_ASSIGN(const Plan plan, Plan::bind(verified, was, planning.candidates[0].plan.segment()));
   SimulateOptions simulation = options.simulate;
   simulation.bound = nullptr;
   HOCKET_TRY_ASSIGN(const SimulationResult result, simulate(plan, before, simulation));
   planning.reason += fmt::format("; before the loss it reached {:.1f} % of that network's bound",
                                  100 * result.bound.time.value / to_seconds(result.time).value);
   return planning;
+}
+
+Result<Planning> plan(const Flags& flags, const Topology& topology, const BoundCollective& what,
+                      PlanningOptions options) {
+  ProgressLine line;
+  options.simulate.progress = &line.progress();
+  return flags.repair.empty() ? plan_collective(topology, what, options) : plan_repair(flags, topology, what, options);
 }
 
 Result<int> run(const Flags& flags) {
@@ -170,17 +178,12 @@ Result<int> run(const Flags& flags) {
   options.algorithm = flags.algorithm;
   HOCKET_TRY_ASSIGN(options.segment, flags.simulation.segment_bytes());
   HOCKET_TRY_ASSIGN(options.simulate, flags.simulation.options());
-  if (isatty(STDERR_FILENO) != 0) {
-    options.progress = [](std::string_view name) { fmt::print(stderr, "\r\x1b[Kplanning {} ...", name); };
-  }
   if (!flags.sizes.empty()) {
     if (!flags.repair.empty() || (flags.algorithm != "auto" && flags.algorithm != "all"))
       return fail(Code::kInvalidArgument, "--sizes chooses among all algorithms: not with --algo or --repair");
     return show_windows(topology, what, {flags.sizes, flags.output, flags.json}, options);
   }
-  Result<Planning> planning =
-      flags.repair.empty() ? plan_collective(topology, what, options) : plan_repair(flags, topology, what, options);
-  if (options.progress) fmt::print(stderr, "\r\x1b[K");
+  Result<Planning> planning = plan(flags, topology, what, options);
   if (!planning) return tl::unexpected<Error>(std::move(planning.error()));
   const SeparatePhases separate = separate_phases(topology, what);
   const Job job{std::move(topology), what, std::move(*planning), separate};

@@ -14,6 +14,7 @@
 #include "exchange/schedule_format.h"
 #include "flags.h"
 #include "planner/planner.h"
+#include "progress_line.h"
 #include "report/page.h"
 #include "verb.h"
 
@@ -125,7 +126,8 @@ Result<void> add_schedule(const ScheduleFile& file, Job& job) {
   return {};
 }
 
-Result<void> plan_network(const Flags& flags, const std::string& word, CollectiveKind kind, Job& job) {
+Result<void> plan_network(const Flags& flags, const std::string& word, CollectiveKind kind, Progress& progress,
+                          Job& job) {
   TopologyFlags network = flags.changes;
   network.topology = word;
   HOCKET_TRY_ASSIGN(job.topology, network.load());
@@ -133,6 +135,7 @@ Result<void> plan_network(const Flags& flags, const std::string& word, Collectiv
   PlanningOptions options;
   HOCKET_TRY_ASSIGN(options.simulate, flags.simulation.options());
   HOCKET_TRY_ASSIGN(options.segment, flags.simulation.segment_bytes());
+  options.simulate.progress = &progress;
   job.simulate = options.simulate;
   HOCKET_TRY_ASSIGN(job.planning, plan_collective(job.topology, job.what, options));
   return {};
@@ -214,16 +217,20 @@ Result<int> run(Flags flags) {
       return fail(Code::kMismatch, "--root {} but the schedules have root {}", root, collective.root);
     flags.amount.root = root;
   }
+  std::optional<ProgressLine> line;
+  line.emplace();
   std::deque<Job> jobs;  // entries borrow from it, so it must not move them
   for (const std::string& word : inputs.topologies) {
     jobs.emplace_back();
-    HOCKET_TRY(plan_network(flags, word, collective.kind, jobs.back()));
+    HOCKET_TRY(plan_network(flags, word, collective.kind, line->progress(), jobs.back()));
   }
   HOCKET_TRY(add_schedules(inputs, jobs));
   std::vector<PageEntry> entries;
   entries.reserve(jobs.size());
   for (const Job& job : jobs) entries.push_back(entry_of(job));
+  line->progress().begin("drawing the page");
   HOCKET_TRY_ASSIGN(const std::string page, make_page(entries));
+  line.reset();
   HOCKET_TRY(write_file(flags.output, page));
   print_outcome(flags, entries, page.size());
   return 0;

@@ -13,6 +13,7 @@
 #include "exchange/schedule_format.h"
 #include "flags.h"
 #include "planner/planner.h"
+#include "progress_line.h"
 #include "verb.h"
 
 namespace hocket {
@@ -102,6 +103,8 @@ Result<void> check_memory(const Plan& plan) {
 Result<Run> execute_and_check(const Plan& plan, const Flags& flags, Seconds timeout) {
   const BoundCollective& what = plan.what();
   const std::uint32_t n = what.collective.ranks;
+  ProgressLine line;
+  line.progress().begin("making the data");
   std::vector<RankBytes> inputs(n);
   std::vector<RankBytes> outputs(n);
   std::vector<RankBuffers> buffers(n);
@@ -115,7 +118,9 @@ Result<Run> execute_and_check(const Plan& plan, const Flags& flags, Seconds time
   ExecuteOptions options;
   options.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(timeout.value * 1e9));
   Run run;
+  line.progress().begin("executing");
   HOCKET_TRY_ASSIGN(run.report, execute(plan, buffers, options));
+  line.progress().begin("checking the data");
   HOCKET_TRY_ASSIGN(const std::vector<RankBytes> expected, reference_result(what, inputs));
   for (std::uint32_t r = 0; r < n; ++r) {
     for (std::size_t i = 0; i < expected[r].size(); ++i) run.wrong_bytes += expected[r][i] != outputs[r][i] ? 1 : 0;

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "bounds/statement.h"
 #include "exchange/schedule_format.h"
 #include "flags.h"
 #include "planner/planner.h"
+#include "progress_line.h"
 #include "report/table.h"
 #include "simulator/timeline.h"
 #include "verb.h"
@@ -83,6 +85,9 @@ Result<int> run(const Flags& flags) {
   HOCKET_TRY_ASSIGN(SimulateOptions options, flags.simulation.options());
   if (!flags.timeline.empty()) HOCKET_TRY(check_writable(flags.timeline));
   PlanningOptions search;
+  std::optional<ProgressLine> line;
+  line.emplace();
+  options.progress = &line->progress();
   search.simulate = options;
   HOCKET_TRY_ASSIGN(search.segment, flags.simulation.segment_bytes());
   HOCKET_TRY_ASSIGN(Candidate best, simulate_best(verified, topology, what, search));
@@ -92,6 +97,7 @@ Result<int> run(const Flags& flags) {
   if (options.timeline) {
     HOCKET_TRY_ASSIGN(result, simulate(plan, topology, options));
   }
+  line.reset();
   if (options.timeline) HOCKET_TRY(write_file(flags.timeline, chrome_timeline(result, plan, topology)));
   if (flags.json) {
     print_document(topology, plan, result);

@@ -5,6 +5,7 @@
 
 #include "exchange/schedule_format.h"
 #include "flags.h"
+#include "progress_line.h"
 #include "verb.h"
 #include "verify/verify.h"
 
@@ -36,10 +37,16 @@ nlohmann::ordered_json to_json(const Schedule& s, const Verification& v) {
   return out;
 }
 
+Verification verify_watched(const std::shared_ptr<const Schedule>& schedule) {
+  ProgressLine line;
+  line.progress().begin(fmt::format("proving {} ops", schedule->ops().size()));
+  return verify(schedule);
+}
+
 Result<int> check(const Flags& flags) {
   HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(flags.file));
   const auto shared = std::make_shared<const Schedule>(std::move(schedule));
-  const Verification result = verify(shared);
+  const Verification result = verify_watched(shared);
   if (!flags.output.empty()) HOCKET_TRY(save_schedule(*shared, flags.output));
   if (flags.json) {
     print_json(to_json(*shared, result));
