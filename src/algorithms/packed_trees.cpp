@@ -12,10 +12,15 @@
 #include "algorithms/algorithm.h"
 #include "algorithms/packing/cables.h"
 #include "algorithms/packing/rooted_packing.h"
+#include "algorithms/packing/shifted_trees.h"
 #include "algorithms/parts/forest.h"
 
 namespace hocket {
 namespace {
+
+constexpr double kEvenEnough = 1.005;
+
+double time_of(const SpanningPacking& packing) { return packing.load / static_cast<double>(packing.trees.size()); }
 
 std::string supports(const PlanRequest& request) { return refuse_all_to_all(request.collective); }
 
@@ -24,9 +29,20 @@ bool has_cables(const Topology& topology) {
   return topology.rank_count() == topology.vertices().size() && topology.symmetric() && cables_connect(topology);
 }
 
+/// By symmetry where there is some, unless that leaves the cables less even than a search does.
+SpanningPacking pack_cables(const Topology& topology, const Cables& cables) {
+  const auto translations = Translations::of(topology);
+  if (!translations) return pack_spanning_trees(cables.graph);
+  auto shifted = pack_shifted_cables(*translations, cables);
+  if (shifted && shifted->unevenness <= kEvenEnough) return std::move(shifted->packing);
+  SpanningPacking searched = pack_spanning_trees(cables.graph);
+  const bool keep = shifted && time_of(shifted->packing) <= time_of(searched) * kEvenEnough;
+  return keep ? std::move(shifted->packing) : searched;
+}
+
 Result<Schedule> plan_cables(const PlanRequest& request) {
   const Cables cables = pair_links(request.topology);
-  const SpanningPacking packing = pack_spanning_trees(cables.graph);
+  const SpanningPacking packing = pack_cables(request.topology, cables);
   const Trees down = trees_of(packing, cables, false);
   const Trees up = trees_of(packing, cables, true);
   return schedule_trees(request.collective, {.up = up, .down = down, .topology = &request.topology}, "packed_trees");

@@ -15,7 +15,7 @@ constexpr double kSearchSegmentsMax = 1.8e7;
 constexpr std::int64_t kCoarsestSegment = std::int64_t{4} << 20;
 constexpr std::int64_t kFinestSegment = std::int64_t{8} << 10;
 /// The search ends where the filling of pipelines takes less than this share of the time.
-constexpr double kFillingMax = 0.025;
+constexpr double kFillingMax = 0.015;
 
 void begin_step(const PlanningOptions& options, std::string_view what, std::string_view algorithm) {
   if (options.simulate.progress != nullptr) options.simulate.progress->begin(fmt::format("{} {}", what, algorithm));

@@ -21,7 +21,8 @@ void TopologyFlags::declare_changes(CLI::App& app) {
   app.add_option("--link", links, "bandwidth,latency of a link; repeat for further dimensions [16GB/s,150ns]")
       ->allow_extra_args(false);
   app.add_option("--uplink", uplink, "bandwidth,latency of the outer level of two-level networks");
-  app.add_option("--break", breaks, "remove the cables between two vertices: A-B, or one vertex: A")->allow_extra_args(false);
+  app.add_option("--break", breaks, "remove the cables between two vertices: A-B, or one vertex: A")
+      ->allow_extra_args(false);
   app.add_option("--scale", scales, "multiply the bandwidth between two vertices: A-B=F")->allow_extra_args(false);
   app.add_option("--group", group, "npus that take part: 0,1,4-7");
   app.add_flag("--direct-only", direct_only, "keep npus and GPU switches only");

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "algorithms/packing/rehanger.h"
+#include "algorithms/packing/shifted_trees.h"
 #include "algorithms/parts/forest.h"
 
 namespace hocket {
@@ -53,6 +54,11 @@ Result<RootedPacking> pack(const Topology& topology, std::span<const std::uint32
 
 Result<RootedPacking> pack_rooted_trees(const Topology& topology, std::span<const std::uint32_t> roots, bool reversed,
                                         std::uint32_t per_root) {
+  if (roots.size() == topology.rank_count() && std::is_sorted(roots.begin(), roots.end())) {
+    const auto translations = Translations::of(topology);
+    auto shifted = translations ? pack_shifted_roots(*translations, reversed, per_root) : std::nullopt;
+    if (shifted) return *std::move(shifted);
+  }
   if (per_root > 0) return pack(topology, roots, reversed, per_root);
   const double least = least_time(topology, roots, reversed);
   const std::uint64_t edges_max = topology.has_switches() ? kEdgesMaxSwitched : kEdgesMax;
