@@ -111,9 +111,11 @@ std::vector<Guest> Gate::admit() {
   return guests;
 }
 
-Result<Descriptor> enter(const Address& address, const Secret& secret, const Claim& claim, SteadyTime deadline) {
+Result<Descriptor> enter(const Address& address, const Secret& secret, const Claim& claim, SteadyTime deadline,
+                         Patience patience) {
   for (;;) {
-    HOCKET_TRY_ASSIGN(Descriptor socket, connect_until(address, deadline));
+    HOCKET_TRY_ASSIGN(Descriptor socket, patience == Patience::kItListens ? connect_once(address, deadline)
+                                                                          : connect_until(address, deadline));
     HOCKET_TRY_ASSIGN(const Nonce nonce, fresh_nonce());
     Handshake handshake(secret, nonce, claim);
     const Result<void> shaken = shake(socket, handshake, deadline);

@@ -55,8 +55,10 @@ class Gate {
   std::size_t turned_away_ = 0;
 };
 
-/// The connecting end: a connection to a gate, proved both ways.
+/// The connecting end: a connection to a gate, proved both ways. Tries again while nobody listens there yet, or, when
+/// the gate is known to be there, fails at once.
+enum class Patience : std::uint8_t { kUntilItListens, kItListens };
 [[nodiscard]] Result<Descriptor> enter(const Address& address, const Secret& secret, const Claim& claim,
-                                       SteadyTime deadline);
+                                       SteadyTime deadline, Patience patience = Patience::kUntilItListens);
 
 }  // namespace hocket

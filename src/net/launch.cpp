@@ -63,7 +63,7 @@ void find_root(Launch& launch, const Source& source, const Variables& variables)
   } else if (source.name == "Open MPI") {
     launch.job = "pmix-" + words_of(variables, "PMIX_NAMESPACE");
   } else if (source.name == "PMI") {
-    launch.job = fmt::format("pmi-{}", getsid(0));  // Hydra's proxy opens a session for its ranks
+    launch.job = fmt::format("pmi-{}", getppid());  // Hydra's proxy, one per host
   } else if (source.name == "Slurm") {
     const std::string number = words_of(variables, "SLURM_JOB_ID");
     launch.job = fmt::format("slurm-{}-{}", number, words_of(variables, "SLURM_STEP_ID"));
@@ -96,7 +96,7 @@ Result<std::optional<Launch>> read_source(const Source& source, const Variables&
     return fail(Code::kInvalidArgument, "{}={} is not below {}={}", source.rank, launch.rank, source.size, launch.size);
   launch.source = fmt::format("{} ({}, {})", source.name, source.rank, source.size);
   find_root(launch, source, variables);
-  if (ours) launch.job = words_of(variables, "HOCKET_JOB");
+  if (variables("HOCKET_JOB") != nullptr) launch.job = words_of(variables, "HOCKET_JOB");
   return std::optional(std::move(launch));
 }
 

@@ -22,7 +22,7 @@ struct Launch {
   std::uint32_t local_size = 0;  // 0: not known
   std::string source;            // "torchrun (RANK, WORLD_SIZE)"
   std::string root;              // where rank 0 listens, host:port; empty: to be found through a private file
-  std::string job;               // a name that only the ranks of this job on this host share
+  std::string job;               // a name that only the ranks of this job on this host share; HOCKET_JOB if set
 
   [[nodiscard]] bool one_host() const { return local_size == size || size == 1; }
 };

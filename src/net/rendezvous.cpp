@@ -15,7 +15,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds kLook{5};       // between two looks for the private file
+constexpr milliseconds kLook{5};  // between two looks for the private file
+/// Of a wait, after which it is asked whether the rank waited for has died.
+constexpr milliseconds kSlice{250};
 constexpr milliseconds kAttempt{500};  // to reach a root that a file names; the file may be of a run that died
 
 std::string host_name() {
@@ -172,12 +174,27 @@ class Joining {
     const std::string mine = fmt::format("{} {} {}", address.text(), ::getpid(), host_name());
     HOCKET_TRY(job_.store->set(key_of(launch_.rank), mine, options_.deadline));
     for (std::uint32_t rank = 0; rank < launch_.size; ++rank) {
-      HOCKET_TRY_ASSIGN(const std::optional<std::string> words, job_.store->get(key_of(rank), options_.deadline));
+      HOCKET_TRY_ASSIGN(const std::optional<std::string> words, await_member(rank));
       if (!words) return missing(rank);
       HOCKET_TRY_ASSIGN(Member member, parse_member(rank, *words));
       job_.members.push_back(std::move(member));
     }
     return {};
+  }
+
+  Result<std::optional<std::string>> await_member(std::uint32_t rank) {
+    for (;;) {
+      const SteadyTime until = std::min(options_.deadline, steady_clock::now() + kSlice);
+      HOCKET_TRY_ASSIGN(std::optional<std::string> words, job_.store->get(key_of(rank), until));
+      if (words || until == options_.deadline) return words;
+      HOCKET_TRY(check_alive(rank, fmt::format("rank {}", rank)));
+    }
+  }
+
+  Result<void> check_alive(std::uint32_t rank, const std::string& name) {
+    HOCKET_TRY_ASSIGN(const auto gone, job_.store->get(gone_key(rank), steady_clock::now()));
+    if (!gone) return {};
+    return fail(Code::kPeerFailed, "rank {} lost {} before all ranks were connected", launch_.rank, name);
   }
 
   [[nodiscard]] static std::string key_of(std::uint32_t rank) { return fmt::format("member/{}", rank); }
@@ -197,7 +214,7 @@ class Joining {
     const Claim claim{Claim::Purpose::kLink, launch_.rank, 0};
     for (std::uint32_t rank = 0; rank < launch_.rank; ++rank) {
       const Member& peer = job_.members[rank];
-      Result<Descriptor> link = enter(peer.address, *job_.secret, claim, options_.deadline);
+      Result<Descriptor> link = enter(peer.address, *job_.secret, claim, options_.deadline, Patience::kItListens);
       if (!link)
         return fail(link.error().code, "rank {} cannot connect to {}: {}", launch_.rank, peer.text(),
                     link.error().text);
@@ -221,7 +238,11 @@ class Joining {
       if (steady_clock::now() >= options_.deadline) return unconnected();
       std::vector<pollfd> waits;
       gate_->append_waits(waits);
-      wait_for(waits, gate_->next_deadline(options_.deadline));
+      const SteadyTime slice = std::min(options_.deadline, steady_clock::now() + kSlice);
+      if (wait_for(waits, gate_->next_deadline(slice)) > 0 || steady_clock::now() < slice) continue;
+      for (std::uint32_t rank = launch_.rank + 1; rank < launch_.size; ++rank) {
+        if (!job_.links[rank].open()) HOCKET_TRY(check_alive(rank, job_.members[rank].text()));
+      }
     }
     for (const Descriptor& link : job_.links) {
       if (link.open()) tune(link);

@@ -88,17 +88,19 @@ Result<void> finish_connect(const Descriptor& socket, const Address& address) {
   return fail(Code::kPeerFailed, "cannot reach {}: {}", address.text(), system_words(error));
 }
 
+Result<Descriptor> connect_once(const Address& address, SteadyTime deadline) {
+  HOCKET_TRY_ASSIGN(Descriptor socket, start_connect(address));
+  pollfd ready{socket.get(), POLLOUT, 0};
+  if (wait_for({&ready, 1}, deadline) == 0) return fail(Code::kTimeout, "no answer from {}", address.text());
+  HOCKET_TRY(finish_connect(socket, address));
+  return socket;
+}
+
 Result<Descriptor> connect_until(const Address& address, SteadyTime deadline) {
   for (;;) {
-    Result<Descriptor> socket = start_connect(address);
-    if (socket) {
-      pollfd ready{socket->get(), POLLOUT, 0};
-      if (wait_for({&ready, 1}, deadline) == 0) return fail(Code::kTimeout, "no answer from {}", address.text());
-      const Result<void> end = finish_connect(*socket, address);
-      if (end) return socket;
-      socket = tl::unexpected<Error>(end.error());
-    }
-    if (socket.error().code != Code::kPeerFailed || steady_clock::now() + kRetry >= deadline) return socket;
+    Result<Descriptor> socket = connect_once(address, deadline);
+    const bool again = !socket && socket.error().code == Code::kPeerFailed;
+    if (!again || steady_clock::now() + kRetry >= deadline) return socket;
     std::this_thread::sleep_for(kRetry);
   }
 }

@@ -31,7 +31,9 @@ int wait_for(std::span<pollfd> descriptors, SteadyTime deadline);
 /// Begins a connection; finish_connect() says how it went once the socket is writable.
 [[nodiscard]] Result<Descriptor> start_connect(const Address& address);
 [[nodiscard]] Result<void> finish_connect(const Descriptor& socket, const Address& address);
-/// Both, again and again while nobody listens there yet, until the deadline.
+/// Both.
+[[nodiscard]] Result<Descriptor> connect_once(const Address& address, SteadyTime deadline);
+/// Again and again while nobody listens there yet, until the deadline.
 [[nodiscard]] Result<Descriptor> connect_until(const Address& address, SteadyTime deadline);
 
 /// No delay of small frames, and a congestion control that does not pace (cubic or reno) where the system allows it.

@@ -41,6 +41,7 @@ class StoreServer::Service {
  private:
   struct Client {
     Descriptor socket;
+    std::uint32_t rank = 0;
     std::string in;
     std::string out;
     std::string awaited;  // key
@@ -62,6 +63,9 @@ class StoreServer::Service {
       if ((waits.front().revents & POLLIN) != 0) return;
       for (Guest& guest : gate_.admit()) welcome(std::move(guest));
       for (const auto& client : clients_) attend(*client);
+      for (std::size_t i = 0; i < clients_.size(); ++i) {
+        if (clients_[i]->gone) publish(gone_key(clients_[i]->rank), "gone");
+      }
       std::erase_if(clients_, [](const auto& client) { return client->gone; });
     }
   }
@@ -70,6 +74,7 @@ class StoreServer::Service {
     if (guest.peer.claim().purpose != Claim::Purpose::kStore) return;
     clients_.push_back(std::make_unique<Client>());
     clients_.back()->socket = std::move(guest.socket);
+    clients_.back()->rank = guest.peer.claim().rank;
   }
 
   void attend(Client& client) {
@@ -127,12 +132,16 @@ class StoreServer::Service {
       client.out += spell_reply('!', fmt::format("the store is full, {} keys", kKeysMax));
       return;
     }
-    words_.emplace(request.key, request.value);
     client.out += spell_reply('+', "");
+    publish(std::string(request.key), request.value);
+  }
+
+  void publish(const std::string& key, std::string_view value) {
+    words_.emplace(key, value);
     for (const auto& other : clients_) {
-      if (other->awaited != request.key) continue;
+      if (other->awaited != key) continue;
       other->awaited.clear();
-      other->out += spell_reply('+', request.value);
+      other->out += spell_reply('+', value);
       write(*other);
     }
   }
@@ -166,6 +175,8 @@ Result<std::unique_ptr<StoreServer>> StoreServer::start(Descriptor listener, con
   }
   return std::unique_ptr<StoreServer>(new StoreServer(std::move(service)));
 }
+
+std::string gone_key(std::uint32_t rank) { return fmt::format("gone/{}", rank); }
 
 StoreServer::StoreServer(std::unique_ptr<Service> service) : service_(std::move(service)) {}
 

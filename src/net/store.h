@@ -14,6 +14,9 @@
 
 namespace hocket {
 
+/// Set by the server when the connection of a rank's client has ended.
+[[nodiscard]] std::string gone_key(std::uint32_t rank);
+
 class StoreServer {
  public:
   [[nodiscard]] static Result<std::unique_ptr<StoreServer>> start(Descriptor listener, const Secret& secret);

@@ -271,22 +271,23 @@ class StreamWorld {
   StreamOutcome outcome_;
 };
 
-/// Does this rank hear of `other` in the plan, directly or through others?
+/// Can no op of `rank` be the last before some op of `other` has run? Followed through dependencies and messages.
 bool depends_on(const Schedule& schedule, std::uint32_t rank, std::uint32_t other) {
-  std::vector<bool> reached(schedule.rank_count(), false);
-  std::vector<std::uint32_t> open{rank};
-  reached[rank] = true;
+  std::vector<bool> reached(schedule.ops().size(), false);
+  std::vector<OpId> open;
+  const auto reach = [&](OpId id) {
+    if (!reached[id]) open.push_back(id);
+    reached[id] = true;
+  };
+  for (OpId id = schedule.first_op(rank); id < schedule.first_op(rank + 1); ++id) reach(id);
   while (!open.empty()) {
-    const std::uint32_t at = open.back();
+    const OpId id = open.back();
     open.pop_back();
-    for (OpId id = schedule.first_op(at); id < schedule.first_op(at + 1); ++id) {
-      const Op& op = schedule.op(id);
-      if (!op.receives() || reached[op.peer]) continue;
-      reached[op.peer] = true;
-      open.push_back(op.peer);
-    }
+    if (schedule.rank_of(id) == other) return true;
+    for (const Dependency& d : schedule.dependencies(id)) reach(d.on());
+    if (schedule.op(id).receives()) reach(schedule.match(id));
   }
-  return reached[other];
+  return false;
 }
 
 std::string judge_rank(StreamScenario scenario, const SimulatedCase& c, const StreamOutcome& o, std::uint32_t r,

@@ -60,7 +60,9 @@ TEST_P(StreamWorld, EverySeedIsRightOrNamesTheCause) {
   if (GetParam() == StreamScenario::kClean) return;
   EXPECT_GE(probes.failed, 300U);
   EXPECT_GE(probes.told, 20U);
-  if (GetParam() == StreamScenario::kDeath) EXPECT_GE(probes.deaths, 300U);
+  if (GetParam() == StreamScenario::kDeath) {
+    EXPECT_GE(probes.deaths, 300U);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, StreamWorld,

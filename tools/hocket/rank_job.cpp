@@ -125,6 +125,7 @@ Result<void> RankJob::prepare() {
   HOCKET_TRY_ASSIGN(const Plan plan, Plan::bind(verified, {gather, size(), DataType::kF64, ReduceOp::kSum}));
   HOCKET_TRY_ASSIGN(sharing_, RankDriver::create(plan, rank(), *transport_, driver_options_));
   shared_.resize(size());
+  HOCKET_TRY(share(0));  // nobody goes on before all are connected with all
   return {};
 }
 
@@ -144,7 +145,11 @@ Result<std::string> RankJob::agree(const std::string& key, const std::function<R
     HOCKET_TRY(job_.store->set(key, sent, deadline));
     return words;
   }
-  HOCKET_TRY_ASSIGN(const std::optional<std::string> words, job_.store->get(key, deadline));
+  const Result<std::optional<std::string>> asked = job_.store->get(key, deadline);
+  if (!asked)
+    return fail(asked.error().code, "{} lost {}: {}; after {}, at the step where rank 0 says '{}'",
+                job_.members[rank()].text(), job_.members[0].text(), asked.error().text, transport_->call_text(), key);
+  const std::optional<std::string>& words = *asked;
   if (!words) return fail(Code::kTimeout, "rank {}: rank 0 has not said '{}' in time", rank(), key);
   if (words->starts_with('+')) return words->substr(1);
   const std::size_t mark = words->find('!');

@@ -83,7 +83,8 @@ bool TcpRank::lost(std::uint32_t peer, const std::string& why) {
 
 bool TcpRank::read(std::uint32_t peer, TransportEvents* events) {
   bool any = false;
-  for (int i = 0; i < kReadsPerPoll && readable(peer); ++i) {
+  // After a failure nothing is parsed, so that there may be no room: a read of nothing would look like an end.
+  for (int i = 0; i < kReadsPerPoll && readable(peer) && !failure(); ++i) {
     const auto room = this->room(peer);
     std::array<iovec, 2> parts{{{room[0].data(), room[0].size()}, {room[1].data(), room[1].size()}}};
     const std::size_t skip = room[0].empty() ? 1 : 0;
@@ -123,7 +124,7 @@ bool TcpRank::write(std::uint32_t peer, TransportEvents* events) {
     // What the peer said last may still lie here: a failed write alone is no verdict.
     if (put < 0) {
       const std::string why = system_words(errno);
-      while (is_open(peer) && readable(peer) && read(peer, events)) {
+      while (readable(peer) && read(peer, events)) {
       }
       return is_open(peer) ? lost(peer, why) : true;
     }
