@@ -1,5 +1,6 @@
 #include "net/handshake.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace hocket {
@@ -84,7 +85,9 @@ void Handshake::take_answer() {
   claim_ = read_claim(at + theirs_.size());
   Proof proof{};
   std::memcpy(proof.data(), at + theirs_.size() + kClaimBytes, proof.size());
-  if (!secret_->proves(statement("connector").all(), proof)) return refuse("it does not know the secret of this job");
+  const bool spelled_so = std::ranges::equal(spell(claim_), std::span(at + theirs_.size(), kClaimBytes));
+  if (!spelled_so || !secret_->proves(statement("connector").all(), proof))
+    return refuse("it does not know the secret of this job");
   if (claim_.purpose != Claim::Purpose::kStore && claim_.purpose != Claim::Purpose::kLink)
     return refuse("it wants something unknown");
   out_.add(bytes_of(kGreeting));
