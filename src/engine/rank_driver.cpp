@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "base/units.h"
 
@@ -55,7 +56,7 @@ Result<void> RankDriver::run(const RankBuffers& buffers) {
   if (const auto& failure = transport_->failure())
     return fail(failure->code, "this communicator has failed: {}", failure->text);
   HOCKET_TRY(run_.bind(buffers));
-  started_ = idle_since_ = steady_clock::now();
+  started_ = steady_clock::now();
   beat_at_ = started_ + options_.heartbeat;
   transport_->begin(*loaded_);
   run_.start();
@@ -79,14 +80,14 @@ bool RankDriver::turn() {
 Result<void> RankDriver::drive() {
   Engine& engine = run_.engine();
   std::uint32_t turns = 0;
-  bool was_idle = false;
+  idle_ = false;
   for (;;) {
     const bool moved = turn();
     if (engine.error()) return stop(*engine.error());
     if (engine.done() && transport_->flushed()) return {};
     if (aborted_.set()) return stop(aborted_.error());
     if (moved) {
-      was_idle = false;
+      stop_waiting();
       if (++turns % kTurnsPerClock != 0) continue;
     }
     const SteadyTime now = steady_clock::now();
@@ -96,18 +97,26 @@ Result<void> RankDriver::drive() {
                    fmt::format("rank {}: not done within {}", run_.program().rank(), format_seconds({limit.count()}))});
     }
     if (moved) continue;
-    if (!std::exchange(was_idle, true)) idle_since_ = now;
     wait(now);
   }
 }
 
+void RankDriver::stop_waiting() {
+  if (std::exchange(idle_, false)) spin_.ended(!slept_);
+}
+
 void RankDriver::wait(SteadyTime now) {
-  if (now - idle_since_ < options_.spin) return pause_briefly();
+  if (!std::exchange(idle_, true)) {
+    idle_since_ = now;
+    slept_ = false;
+  }
+  if (now - idle_since_ < spin_.limit()) return pause_briefly();
   if (now >= beat_at_) {
     transport_->beat(run_.engine().suspect());
     beat_at_ = now + options_.heartbeat;
     return;  // the next poll sends it
   }
+  slept_ = true;
   transport_->rest(std::min(started_ + options_.timeout, beat_at_));
 }
 

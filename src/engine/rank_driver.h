@@ -12,6 +12,7 @@
 #include <string>
 
 #include "engine/rank_run.h"
+#include "engine/spin.h"
 #include "transport/rank_transport.h"
 
 namespace hocket {
@@ -36,10 +37,11 @@ class RankDriver {
 
  private:
   RankDriver(const Plan& plan, std::uint32_t rank, RankTransport& transport, const DriverOptions& options)
-      : transport_(&transport), options_(options), run_(plan, rank, transport) {}
+      : transport_(&transport), options_(options), run_(plan, rank, transport), spin_(options.spin) {}
   [[nodiscard]] Result<void> drive();
   bool turn();
   void wait(SteadyTime now);
+  void stop_waiting();
   [[nodiscard]] tl::unexpected<Error> stop(Error error);
   [[nodiscard]] std::string position() const;
 
@@ -49,6 +51,9 @@ class RankDriver {
   std::unique_ptr<LoadedProgram> loaded_;
   Failure aborted_;
   SteadyTime started_;
+  Spin spin_;
+  bool idle_ = false;
+  bool slept_ = false;  // in this wait
   SteadyTime idle_since_;
   SteadyTime beat_at_;
 };

@@ -31,6 +31,22 @@ std::int64_t sum_of(const Plan& plan) {
   return n * (n + 1) / 2;
 }
 
+TEST(TransportTcp, SpinningThatNeverPaysIsTriedMoreAndMoreRarely) {
+  const auto tries = [](int waits, bool pays) {
+    Spin spin(std::chrono::microseconds(50));
+    int spun = 0;
+    for (int i = 0; i < waits; ++i) {
+      const bool spins = spin.limit().count() > 0;
+      spun += spins ? 1 : 0;
+      spin.ended(spins && pays);
+    }
+    return spun;
+  };
+  EXPECT_EQ(tries(10'000, true), 10'000);
+  EXPECT_LT(tries(10'000, false), 20);
+  EXPECT_GT(tries(10'000, false), 5);
+}
+
 TEST(TransportTcp, ManyCallsOfTwoPlansOnOneSetOfConnections) {
   for (const std::int64_t count : {0, 1, 7, 1000, 200'000}) {
     const Plan ring = plan_of(test::ring_all_reduce(4, 2), count, 64 << 10);
