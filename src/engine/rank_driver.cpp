@@ -70,9 +70,9 @@ void RankDriver::abort(const std::string& reason) {
   transport_->interrupt();
 }
 
-bool RankDriver::turn() {
+bool RankDriver::step() {
   Engine& engine = run_.engine();
-  bool moved = transport_->poll(engine);
+  bool moved = false;
   for (int i = 0; i < kStepsPerTurn && engine.step(); ++i) moved = true;
   return moved;
 }
@@ -82,9 +82,10 @@ Result<void> RankDriver::drive() {
   std::uint32_t turns = 0;
   idle_ = false;
   for (;;) {
-    const bool moved = turn();
-    if (engine.error()) return stop(*engine.error());
+    const bool stepped = step();
     if (engine.done() && transport_->flushed()) return {};
+    const bool moved = transport_->poll(engine) || stepped;
+    if (engine.error()) return stop(*engine.error());
     if (aborted_.set()) return stop(aborted_.error());
     if (moved) {
       stop_waiting();

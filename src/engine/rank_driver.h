@@ -39,7 +39,7 @@ class RankDriver {
   RankDriver(const Plan& plan, std::uint32_t rank, RankTransport& transport, const DriverOptions& options)
       : transport_(&transport), options_(options), run_(plan, rank, transport), spin_(options.spin) {}
   [[nodiscard]] Result<void> drive();
-  bool turn();
+  bool step();
   void wait(SteadyTime now);
   void stop_waiting();
   [[nodiscard]] tl::unexpected<Error> stop(Error error);

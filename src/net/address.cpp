@@ -126,6 +126,7 @@ Result<Address> resolve(const Endpoint& endpoint, int family) {
     return fail(Code::kInvalidArgument, "host '{}'{}: {}", endpoint.host, kind, gai_strerror(error));
   }
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> list(found, &freeaddrinfo);
+  if (!list) return fail(Code::kInvalidArgument, "host '{}' has no address", endpoint.host);
   const addrinfo* best = list.get();
   for (const addrinfo* each = list.get(); each != nullptr; each = each->ai_next) {
     if (each->ai_family == AF_INET) {

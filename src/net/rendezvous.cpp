@@ -244,9 +244,6 @@ class Joining {
         if (!job_.links[rank].open()) HOCKET_TRY(check_alive(rank, job_.members[rank].text()));
       }
     }
-    for (const Descriptor& link : job_.links) {
-      if (link.open()) tune(link);
-    }
     return {};
   }
 

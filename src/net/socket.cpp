@@ -24,7 +24,10 @@ constexpr std::chrono::milliseconds kRetry{20};
 
 Result<Descriptor> stream_socket(int family) {
   Descriptor made(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (made.open()) return made;
+  if (made.open()) {
+    tune(made);
+    return made;
+  }
   if (errno == EAFNOSUPPORT)
     return fail(Code::kUnsupported, "no {} on this host", family == AF_INET6 ? "IPv6" : "IPv4");
   return fail(Code::kResourceExhausted, "no socket: {}", system_words(errno));

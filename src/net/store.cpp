@@ -186,7 +186,6 @@ Result<StoreClient> StoreClient::connect(const Address& address, const Secret& s
                                          SteadyTime deadline) {
   Result<Descriptor> socket = enter(address, secret, {Claim::Purpose::kStore, rank, 0}, deadline);
   if (!socket) return fail(socket.error().code, "rank {}: store of rank 0: {}", rank, socket.error().text);
-  tune(*socket);
   return StoreClient(std::move(*socket), address.text());
 }
 

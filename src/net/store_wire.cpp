@@ -17,7 +17,7 @@ std::uint32_t number_at(std::string_view text, std::size_t at, std::size_t bytes
   return value;
 }
 
-std::string with_length(std::string body) { return little_endian(body.size(), 4) + body; }
+std::string with_length(const std::string& body) { return little_endian(body.size(), 4) + body; }
 
 }  // namespace
 
@@ -26,7 +26,7 @@ std::string spell_request(const StoreRequest& request) {
   body += request.sets ? little_endian(request.key.size(), 2) : little_endian(request.wait_ms, 4);
   body += request.key;
   body += request.value;
-  return with_length(std::move(body));
+  return with_length(body);
 }
 
 std::string spell_reply(char verdict, std::string_view text) {

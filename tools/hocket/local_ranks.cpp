@@ -61,7 +61,7 @@ class ChildImage {
     if (null > STDIN_FILENO) ::close(null);
     if (listener >= 0 && listener != kListenerDescriptor) ::dup2(listener, kListenerDescriptor);
     if (listener == kListenerDescriptor) ::fcntl(listener, F_SETFD, 0);
-    ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
     const std::vector<char*>& argv = arguments_pointers_;
     ::execve("/proc/self/exe", argv.data(), variables_pointers_.data());
     ::_exit(4);
@@ -108,14 +108,14 @@ class LocalRanks {
     sigemptyset(&watched);
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&watched, number);
     sigset_t before;
-    ::sigprocmask(SIG_BLOCK, &watched, &before);
+    ::pthread_sigmask(SIG_BLOCK, &watched, &before);
     const Result<void> started = start(before);
     if (!started) end_all();
     while (left() > 0) {
       if (!step(watched)) end_all();
       reap();
     }
-    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     HOCKET_TRY(started);
     if (interrupted_ != 0) return fail(Code::kCancelled, "ended by {}", ::sigdescr_np(interrupted_));
     int worst = 0;

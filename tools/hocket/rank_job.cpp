@@ -33,7 +33,7 @@ std::string words_of(const char* name) {
 std::string first_of(const std::string& flag, std::initializer_list<const char*> names) {
   if (!flag.empty()) return flag;
   for (const char* name : names) {
-    if (const std::string words = words_of(name); !words.empty()) return words;
+    if (std::string words = words_of(name); !words.empty()) return words;
   }
   return {};
 }
@@ -46,6 +46,16 @@ Result<int> inherited_listener() {
   if (error != std::errc{} || end != text.data() + text.size() || number < 0)
     return fail(Code::kInvalidArgument, "HOCKET_LISTENER='{}' is not a descriptor", text);
   return number;
+}
+
+Result<std::chrono::nanoseconds> spin_time(const JobFlags& flags, const Launch& launch) {
+  const std::string words = first_of(flags.spin, {"HOCKET_SPIN"});
+  if (!words.empty()) {
+    HOCKET_TRY_ASSIGN(const Seconds seconds, parse_seconds(words));
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(seconds.value, 1e6) * 1e9));
+  }
+  const std::uint32_t here = launch.local_size == 0 ? launch.size : launch.local_size;
+  return std::chrono::nanoseconds(here <= std::thread::hardware_concurrency() ? kSpin : kSpinShared);
 }
 
 const Algorithm* algorithm_named(std::string_view name) {
@@ -65,6 +75,8 @@ void JobFlags::declare(CLI::App& app) {
 }
 
 void JobFlags::declare_network(CLI::App& app) {
+  app.add_option("--spin", spin,
+                 "a waiting rank spins that long before it sleeps [HOCKET_SPIN, else 50us; 2us on too few cores]");
   app.add_option("--ports", ports, "ports ranks may listen on: FIRST-LAST [HOCKET_PORTS, else any]");
   app.add_option("--interface", interfaces, "interface filter, NCCL's grammar [HOCKET_SOCKET_IFNAME]");
 }
@@ -106,8 +118,7 @@ Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFl
   if (!words_of("HOCKET_DEBUG").empty()) fmt::print(stderr, "hocket: rank {}: {}\n", launch.rank, joined.way);
   DriverOptions driver;
   driver.timeout = limit;
-  const std::uint32_t here = launch.local_size == 0 ? launch.size : launch.local_size;
-  driver.spin = here <= std::thread::hardware_concurrency() ? kSpin : kSpinShared;
+  HOCKET_TRY_ASSIGN(driver.spin, spin_time(flags, launch));
   std::unique_ptr<RankJob> made(new RankJob(std::move(joined), driver));
   HOCKET_TRY(made->prepare());
   return made;

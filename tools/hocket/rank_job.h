@@ -20,6 +20,7 @@ struct JobFlags {
   std::uint32_t ranks = 0;
   std::string transport = "tcp";
   std::string timeout = "30s";
+  std::string spin;
   std::string ports;
   std::string interfaces;
 

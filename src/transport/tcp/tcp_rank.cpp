@@ -140,7 +140,10 @@ void TcpRank::begin(LoadedProgram& program) { StreamRank::begin(program); }
 bool TcpRank::poll(TransportEvents& events) {
   if (report_failure(events)) return true;
   bool any = false;
-  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) any = resume(peer, &events) || any;
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+    if (has_outgoing(peer)) any = write(peer, &events) || any;
+    any = resume(peer, &events) || any;
+  }
   if (rank_count() <= kDirectPeersMax + 1) {
     for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
       if (readable(peer)) any = read(peer, &events) || any;
@@ -152,9 +155,6 @@ bool TcpRank::poll(TransportEvents& events) {
       const std::uint32_t peer = ready[static_cast<std::size_t>(i)].data.u32;
       if (peer < rank_count() && readable(peer)) any = read(peer, &events) || any;
     }
-  }
-  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
-    if (has_outgoing(peer)) any = write(peer, &events) || any;
   }
   return report_failure(events) || any;
 }
