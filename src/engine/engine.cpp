@@ -102,7 +102,7 @@ void Engine::run_receive(const ProgramOp& op) {
       const auto elements = static_cast<std::size_t>(bytes / op.end.cut.element_bytes());
       combine_(to, source(op.source) + begin, message, elements, op.stores);
       counters_.bytes_reduced += bytes;
-    } else {
+    } else if (to != message) {
       copy_(to, message, static_cast<std::size_t>(bytes), op.stores);
       counters_.bytes_copied += bytes;
     }
@@ -175,6 +175,13 @@ void Engine::failed(const Error& error) {
   if (!error_) error_ = error;
 }
 
+std::byte* Engine::landing(OpId receive, std::uint32_t segment) {
+  if (receive < program_->first_op() || receive >= program_->end_op()) return nullptr;
+  const ProgramOp& op = program_->op(receive);
+  if (op.kind != OpKind::kRecv || op.end.cut.bytes() == 0 || frontier_.released(receive) <= segment) return nullptr;
+  return target(op.target) + op.end.cut.begin(segment);
+}
+
 OpId Engine::waiting_op() const {
   OpId any = program_->first_op();
   for (OpId id = program_->first_op(); id < program_->end_op(); ++id) {
@@ -192,6 +199,10 @@ std::string Engine::waits_for() const {
   const OpId id = waiting_op();
   return fmt::format("{} has finished {} of {} segments", program_->plan().schedule().describe(id),
                      frontier_.finished(id), frontier_.segments(id));
+}
+
+std::uint32_t Engine::waiting_step() const {
+  return program_->ops().empty() ? 0 : program_->plan().schedule().op(waiting_op()).step;
 }
 
 std::uint32_t Engine::suspect() const {

@@ -46,12 +46,15 @@ class Engine final : public TransportEvents {
   void arrived(OpId receive, std::uint32_t segments) override;
   void acknowledged(OpId send, std::uint32_t segments) override;
   void failed(const Error& error) override;
+  [[nodiscard]] std::byte* landing(OpId receive, std::uint32_t segment) override;
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
   /// "rank 1 op 3: recv output[0] from rank 0 has finished 12 of 64 segments": an op that waits for a peer, else any.
   [[nodiscard]] std::string waits_for() const;
   /// That peer, or this rank.
   [[nodiscard]] std::uint32_t suspect() const;
+  /// The algorithm's step of that op.
+  [[nodiscard]] std::uint32_t waiting_step() const;
   [[nodiscard]] const RankCounters& counters() const { return counters_; }
   [[nodiscard]] const Program& program() const { return *program_; }
 

@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 #include <utility>
 
@@ -18,22 +17,6 @@ constexpr int kStepsPerTurn = 8;
 constexpr std::uint32_t kTurnsPerClock = 64;
 /// A worker without a run looks up this often although it is woken for each.
 constexpr std::chrono::seconds kIdleSlice{1};
-
-using Memory = std::unique_ptr<std::byte[]>;
-
-/// Left uninitialised; null for no bytes.
-Memory allocate(std::int64_t bytes) {
-  return Memory(bytes == 0 ? nullptr : new std::byte[static_cast<std::size_t>(bytes)]);
-}
-
-struct Span {
-  std::uintptr_t begin;
-  std::uintptr_t end;
-};
-Span span_of(const void* at, Bytes bytes) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(at);
-  return {begin, begin + static_cast<std::uintptr_t>(bytes.count)};
-}
 
 void pin_to(std::uint32_t index) {
   cpu_set_t allowed;
@@ -53,21 +36,15 @@ void pin_to(std::uint32_t index) {
 
 struct Executor::Rank {
   Rank(const Plan& plan, std::uint32_t rank, Transport& inner, const ExecuteOptions& options)
-      : program(plan, rank),
-        wrapped(options.wrap ? options.wrap(rank, inner) : nullptr),
+      : wrapped(options.wrap ? options.wrap(rank, inner) : nullptr),
         transport(wrapped ? wrapped.get() : &inner),
-        engine(program, *transport),
-        scratch(allocate(plan.scratch_bytes().count)),
-        stage(allocate(program.stage_bytes())) {}
+        run(plan, rank, *transport),
+        engine(run.engine()) {}
 
-  Program program;
   std::unique_ptr<Transport> wrapped;
   Transport* transport;
-  Engine engine;
-  Memory scratch;
-  Memory stage;
-  Memory aside;  // the input, where the schedule cannot work in place
-  RankMemory memory;
+  RankRun run;
+  Engine& engine;
 };
 
 struct Executor::Worker {
@@ -139,37 +116,11 @@ void Executor::serve(Worker& worker, std::uint32_t core) {
   }
 }
 
-Result<void> Executor::bind(std::uint32_t r, const RankBuffers& buffers) {
-  Rank& rank = *ranks_[r];
-  const Plan& plan = rank.program.plan();
-  const BufferUse uses = rank.program.uses();
-  if (uses.input && buffers.input == nullptr) return fail(Code::kInvalidArgument, "rank {}: no input buffer", r);
-  if (uses.output && buffers.output == nullptr) return fail(Code::kInvalidArgument, "rank {}: no output buffer", r);
-  rank.memory = {static_cast<const std::byte*>(buffers.input), static_cast<std::byte*>(buffers.output),
-                 rank.scratch.get(), rank.stage.get()};
-  if (!uses.input || !uses.output) return {};
-  const Span in = span_of(buffers.input, plan.input_bytes());
-  const Span out = span_of(buffers.output, plan.output_bytes());
-  if (in.begin >= out.end || out.begin >= in.end) return {};
-  const bool same_place = in.begin - static_cast<std::uintptr_t>(plan.input_base(r)) ==
-                          out.begin - static_cast<std::uintptr_t>(plan.output_base(r));
-  if (same_place && plan.verified().in_place()) return {};
-  try {
-    if (!rank.aside) rank.aside = allocate(plan.input_bytes().count);
-  } catch (const std::bad_alloc&) {
-    return fail(Code::kResourceExhausted, "rank {}: no memory for a copy of the input, {}", r,
-                format_bytes(plan.input_bytes()));
-  }
-  std::memcpy(rank.aside.get(), buffers.input, static_cast<std::size_t>(plan.input_bytes().count));
-  rank.memory.input = rank.aside.get();
-  return {};
-}
-
 Result<void> Executor::run(std::span<const RankBuffers> buffers) {
   if (buffers.size() != ranks_.size()) {
     return fail(Code::kInvalidArgument, "{} buffers for {} ranks", buffers.size(), ranks_.size());
   }
-  for (std::uint32_t r = 0; r < ranks_.size(); ++r) HOCKET_TRY(bind(r, buffers[r]));
+  for (std::uint32_t r = 0; r < ranks_.size(); ++r) HOCKET_TRY(ranks_[r]->run.bind(buffers[r]));
   started_ = std::chrono::steady_clock::now();
   deadline_ = started_ + options_.timeout;
   run_.fetch_add(1, std::memory_order_seq_cst);
@@ -217,7 +168,7 @@ bool Executor::idle(const Worker& worker) const {
 }
 
 void Executor::work(Worker& worker) {
-  for (const std::uint32_t r : worker.ranks) ranks_[r]->engine.start(ranks_[r]->memory);
+  for (const std::uint32_t r : worker.ranks) ranks_[r]->run.start();
   std::uint32_t spins = 0;
   std::uint32_t turns = 0;
   for (;;) {

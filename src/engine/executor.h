@@ -15,16 +15,10 @@
 #include <thread>
 #include <vector>
 
-#include "engine/engine.h"
+#include "engine/rank_run.h"
 #include "transport/inproc.h"
 
 namespace hocket {
-
-/// What one rank supplies and receives. Equal places mean in place. Null is fine where the rank has nothing to do.
-struct RankBuffers {
-  const void* input = nullptr;
-  void* output = nullptr;
-};
 
 struct ExecuteOptions {
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);
@@ -60,7 +54,6 @@ class Executor {
   struct Rank;
   struct Worker;
   Executor(const Plan& plan, ExecuteOptions options);
-  [[nodiscard]] Result<void> bind(std::uint32_t rank, const RankBuffers& buffers);
   void spawn();
   void serve(Worker& worker, std::uint32_t core);
   void work(Worker& worker);

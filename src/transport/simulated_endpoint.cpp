@@ -162,6 +162,7 @@ void SimulatedEndpoint::accept(std::uint32_t from, const Frame& frame) {
     case FrameKind::kHello:
     case FrameKind::kPing:
     case FrameKind::kReceipt:
+    case FrameKind::kBye:
       return;
   }
 }

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/frame.h"
+#include "net/frame.h"
 #include "transport/simulated.h"
 
 namespace hocket {

@@ -58,6 +58,9 @@ class TransportEvents {
   virtual void arrived(OpId receive, std::uint32_t segments) = 0;
   virtual void acknowledged(OpId send, std::uint32_t segments) = 0;
   virtual void failed(const Error& error) = 0;
+  /// Where the bytes of a segment that is about to arrive may go at once: its place in the result when nothing else
+  /// may touch that any more, so that bytes() is there and nothing is copied. Null: the transport keeps them.
+  [[nodiscard]] virtual std::byte* landing(OpId /*receive*/, std::uint32_t /*segment*/) { return nullptr; }
 
  protected:
   ~TransportEvents() = default;

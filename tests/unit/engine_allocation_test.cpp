@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "engine/executor.h"
 #include "support/small_schedules.h"
+#include "support/tcp_ranks.h"
 
 namespace {
 
@@ -81,6 +82,27 @@ TEST(EngineAllocation, NothingIsAllocatedBetweenStartAndCompletion) {
   EXPECT_EQ(allocations_of_runs(test::ring_all_reduce(4, 2), 2), 0U);
   EXPECT_EQ(allocations_of_runs(test::ring_all_reduce(2, 1), 0), 0U);
   EXPECT_EQ(allocations_of_runs(test::doubling_all_reduce(8), 2), 0U);  // sends leave from staged copies
+}
+
+TEST(EngineAllocation, NothingIsAllocatedOverSockets) {
+  const VerifiedSchedule verified = prove(test::ring_all_reduce(3, 2).value()).value();
+  const BoundCollective what{verified.schedule().collective(), 300'000, DataType::kF32, ReduceOp::kSum};
+  const Plan plan = Plan::bind(verified, what, {64 << 10}).value();
+  auto ranks = test::connected_ranks(3);
+  test::run_all(3, [&](std::uint32_t r) {
+    const auto driver = RankDriver::create(plan, r, *ranks[r]).value();
+    std::vector<float> memory(300'000, 1.0F);
+    const auto run = [&] { return driver->run({memory.data(), memory.data()}).has_value(); };
+    EXPECT_TRUE(run() && run());  // the second is a barrier: from here on all ranks are past their first
+    if (r == 0) allocations = 0;
+    if (r == 0) counting = true;
+    bool good = true;
+    for (int i = 0; i < 20; ++i) good = run() && good;
+    if (r == 0) counting = false;
+    EXPECT_TRUE(good && run());  // nobody leaves while somebody counts
+  });
+  EXPECT_EQ(allocations, 0U);
+  test::leave_all(std::move(ranks));
 }
 
 TEST(EventQueueAllocation, AMillionEventsAllocateAlmostNever) {

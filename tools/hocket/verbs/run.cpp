@@ -1,5 +1,6 @@
-// hocket run: proves a schedule file and executes it on ranks of this process with real buffers; every output is
-// compared with the serial definition of the collective. Inputs are small whole numbers, exact in every type.
+// hocket run: proves a schedule file and executes it with real buffers, on ranks of this process or on processes of
+// their own; every output is compared with the definition of the collective. Inputs are small whole numbers, exact in
+// every type.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -12,8 +13,11 @@
 #include "engine/reference.h"
 #include "exchange/schedule_format.h"
 #include "flags.h"
+#include "local_ranks.h"
 #include "planner/planner.h"
 #include "progress_line.h"
+#include "rank_job.h"
+#include "run_ranks.h"
 #include "verb.h"
 
 namespace hocket {
@@ -21,10 +25,10 @@ namespace {
 
 struct Flags {
   std::string file;
-  std::uint32_t ranks = 0;
+  std::string transport;
+  JobFlags job;
   CollectiveFlags amount;
   SimulationFlags simulation;
-  std::string timeout = "30s";
   std::uint64_t seed = 1;
   bool json = false;
 };
@@ -100,7 +104,7 @@ Result<void> check_memory(const Plan& plan) {
               *available / (1 << 30));
 }
 
-Result<Run> execute_and_check(const Plan& plan, const Flags& flags, Seconds timeout) {
+Result<Run> execute_and_check(const Plan& plan, const Flags& flags, std::chrono::nanoseconds timeout) {
   const BoundCollective& what = plan.what();
   const std::uint32_t n = what.collective.ranks;
   ProgressLine line;
@@ -116,7 +120,7 @@ Result<Run> execute_and_check(const Plan& plan, const Flags& flags, Seconds time
     buffers[r] = {inputs[r].data(), outputs[r].data()};
   }
   ExecuteOptions options;
-  options.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(timeout.value * 1e9));
+  options.timeout = timeout;
   Run run;
   line.progress().begin("executing");
   HOCKET_TRY_ASSIGN(run.report, execute(plan, buffers, options));
@@ -128,15 +132,25 @@ Result<Run> execute_and_check(const Plan& plan, const Flags& flags, Seconds time
   return run;
 }
 
-void print_run(const Flags& flags, const Plan& plan, const Run& run) {
-  const Picos time{std::chrono::duration_cast<std::chrono::nanoseconds>(run.report.elapsed).count() * 1000};
+/// What is printed about a run, wherever the ranks were.
+struct Outcome {
+  std::string_view transport;
+  std::string place;  // "4 ranks in this process"
+  Picos time;
+  std::uint64_t wrong = 0;
+  std::string_view wrong_unit;
+  std::int64_t bytes_moved = 0;
+  std::uint64_t ops = 0;
+};
+
+void print_run(const Flags& flags, const Plan& plan, const Outcome& run) {
   const BoundCollective& what = plan.what();
   if (!flags.json) {
-    fmt::print("{} of {} {} by '{}' on {} ranks in this process: {}, algbw {}, busbw {}; data {}\n",
-               name_of(what.collective.kind), format_bytes(what.bytes()), name_of(what.type),
-               plan.schedule().algorithm(), what.collective.ranks, format_seconds(to_seconds(time)),
-               format_bandwidth({algbw_Bps(what, time)}), format_bandwidth({busbw_Bps(what, time)}),
-               run.wrong_bytes == 0 ? "right" : fmt::format("WRONG in {} bytes", run.wrong_bytes));
+    fmt::print("{} of {} {} by '{}' on {}: {}, algbw {}, busbw {}; data {}\n", name_of(what.collective.kind),
+               format_bytes(what.bytes()), name_of(what.type), plan.schedule().algorithm(), run.place,
+               format_seconds(to_seconds(run.time)), format_bandwidth({algbw_Bps(what, run.time)}),
+               format_bandwidth({busbw_Bps(what, run.time)}),
+               run.wrong == 0 ? "right" : fmt::format("WRONG in {} {}", run.wrong, run.wrong_unit));
     return;
   }
   nlohmann::ordered_json out = document("run");
@@ -144,44 +158,88 @@ void print_run(const Flags& flags, const Plan& plan, const Run& run) {
   out["algorithm"] = plan.schedule().algorithm();
   out["ranks"] = what.collective.ranks;
   out["size_bytes"] = what.bytes().count;
-  out["transport"] = "inproc";
-  out["time_s"] = to_seconds(time).value;
-  out["algbw_Bps"] = algbw_Bps(what, time);
-  out["busbw_Bps"] = busbw_Bps(what, time);
-  out["wrong_bytes"] = run.wrong_bytes;
-  out["correct"] = run.wrong_bytes == 0;
-  out["bytes_moved"] = run.report.bytes_moved;
-  out["ops"] = run.report.ops;
+  out["transport"] = std::string(run.transport);
+  out["time_s"] = to_seconds(run.time).value;
+  out["algbw_Bps"] = algbw_Bps(what, run.time);
+  out["busbw_Bps"] = busbw_Bps(what, run.time);
+  out[fmt::format("wrong_{}", run.wrong_unit)] = run.wrong;
+  out["correct"] = run.wrong == 0;
+  out["bytes_moved"] = run.bytes_moved;
+  out["ops"] = run.ops;
   print_json(out);
 }
 
-Result<int> run(const Flags& flags) {
-  HOCKET_TRY_ASSIGN(const Seconds timeout, parse_seconds(flags.timeout));
-  if (timeout.value <= 0) return fail(Code::kInvalidArgument, "--timeout {}: must be above 0", flags.timeout);
+Result<Plan> load_plan(const Flags& flags) {
   HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(flags.file));
   const Collective collective = schedule.collective();
-  if (flags.ranks != 0 && flags.ranks != collective.ranks) {
-    return fail(Code::kMismatch, "{}: --ranks {} but the schedule has {} ranks", flags.file, flags.ranks,
+  if (flags.job.ranks != 0 && flags.job.ranks != collective.ranks) {
+    return fail(Code::kMismatch, "{}: --ranks {} but the schedule has {} ranks", flags.file, flags.job.ranks,
                 collective.ranks);
   }
   HOCKET_TRY_ASSIGN(VerifiedSchedule verified, prove(std::move(schedule)));
   HOCKET_TRY_ASSIGN(const BoundCollective what, flags.amount.bind(collective, flags.file));
   HOCKET_TRY_ASSIGN(Bytes segment, flags.simulation.segment_bytes());
   if (segment.count == 0) segment = Plan::kDefaultSegment;
-  HOCKET_TRY_ASSIGN(const Plan plan, Plan::bind(std::move(verified), what, segment));
+  return Plan::bind(std::move(verified), what, segment);
+}
+
+Result<int> run_in_process(const Flags& flags, const Plan& plan) {
+  HOCKET_TRY_ASSIGN(const auto timeout, flags.job.limit());
   HOCKET_TRY(check_memory(plan));
   HOCKET_TRY_ASSIGN(const Run result, execute_and_check(plan, flags, timeout));
-  print_run(flags, plan, result);
+  const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(result.report.elapsed);
+  print_run(flags, plan,
+            {.transport = "inproc",
+             .place = fmt::format("{} ranks in this process", plan.what().collective.ranks),
+             .time = {elapsed.count() * 1000},
+             .wrong = result.wrong_bytes,
+             .wrong_unit = "bytes",
+             .bytes_moved = result.report.bytes_moved,
+             .ops = result.report.ops});
   return result.wrong_bytes == 0 ? 0 : 1;
+}
+
+Result<int> run_as_rank(const Flags& flags, const Plan& plan, const Launch& launch) {
+  HOCKET_TRY_ASSIGN(const auto job, RankJob::open(launch, flags.job));
+  HOCKET_TRY_ASSIGN(const RanksRun result, run_on_ranks(plan, *job, flags.seed));
+  if (job->rank() == 0) {
+    print_run(flags, plan,
+              {.transport = "tcp",
+               .place = fmt::format("{} processes over tcp", job->size()),
+               .time = {static_cast<std::int64_t>(result.time_s * 1e12)},
+               .wrong = result.wrong,
+               .wrong_unit = "elements",
+               .bytes_moved = result.bytes_moved,
+               .ops = result.ops});
+  }
+  return result.wrong == 0 ? 0 : 1;
+}
+
+/// In one process unless --transport or a launcher says otherwise.
+Result<int> run(const Flags& flags) {
+  HOCKET_TRY(flags.job.limit());
+  if (!flags.transport.empty() && flags.transport != "inproc" && flags.transport != "tcp")
+    return fail(Code::kInvalidArgument, "unknown transport '{}'; known: inproc, tcp", flags.transport);
+  HOCKET_TRY_ASSIGN(const Plan plan, load_plan(flags));
+  if (flags.transport == "inproc") return run_in_process(flags, plan);
+  JobFlags job = flags.job;
+  job.ranks = plan.what().collective.ranks;
+  HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, job.launch());
+  const bool launched = launch && launch->size > 1;
+  if (flags.transport.empty() && !launched) return run_in_process(flags, plan);
+  return launch ? run_as_rank(flags, plan, *launch) : run_local_ranks(job.ranks);
 }
 
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   app.add_option("file", flags->file, "a schedule: .hkt, its .json view or MSCCL XML")->required();
-  app.add_option("--ranks", flags->ranks, "ranks the schedule must have [as the file says]");
+  app.add_option("--ranks", flags->job.ranks, "ranks the schedule must have [as the file says]");
+  app.add_option("--transport", flags->transport,
+                 "inproc: ranks are threads here; tcp: processes [tcp under a launcher, else inproc]");
   flags->amount.declare(app);
   app.add_option("--segment", flags->simulation.segment, "bytes that move at once [128KiB]");
-  app.add_option("--timeout", flags->timeout, "give up after this long")->capture_default_str();
+  app.add_option("--timeout", flags->job.timeout, "give up after this long")->capture_default_str();
+  flags->job.declare_network(app);
   app.add_option("--seed", flags->seed, "seed of the input data")->capture_default_str();
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return run(*flags); };
@@ -191,7 +249,7 @@ VerbAction declare(CLI::App& app) {
 
 extern const Verb verb_run{
     .name = "run",
-    .summary = "execute a schedule file on in-process ranks and check the data",
+    .summary = "execute a schedule file on ranks, in this process or in their own, and check the data",
     .example = "hocket run plan.hkt --ranks 16 --size 64MiB",
     .declare = declare,
 };

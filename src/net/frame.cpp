@@ -1,4 +1,4 @@
-#include "transport/frame.h"
+#include "net/frame.h"
 
 #include <cstring>
 
@@ -39,17 +39,37 @@ std::uint64_t checksum(std::span<const std::byte> wire) {
   return sum;
 }
 
+void put_fields(const FrameHeader& header, std::byte* wire) {
+  put(wire, static_cast<std::uint32_t>(header.kind));
+  put(wire + 4, header.op);
+  put(wire + 8, header.sequence);
+  put(wire + 16, header.segment);
+  put(wire + 20, header.length);
+  put(wire + 24, header.fingerprint.high);
+  put(wire + 32, header.fingerprint.low);
+}
+
+/// Nothing when the kind is unknown or the length above the limit.
+std::optional<FrameHeader> get_fields(const std::byte* wire) {
+  FrameHeader header;
+  const auto kind = get<std::uint32_t>(wire);
+  if (kind >= kFrameKinds) return std::nullopt;
+  header.kind = static_cast<FrameKind>(kind);
+  header.op = get<std::uint32_t>(wire + 4);
+  header.sequence = get<std::uint64_t>(wire + 8);
+  header.segment = get<std::uint32_t>(wire + 16);
+  header.length = get<std::uint32_t>(wire + 20);
+  header.fingerprint = {get<std::uint64_t>(wire + 24), get<std::uint64_t>(wire + 32)};
+  if (header.length > kFrameLengthMax) return std::nullopt;
+  return header;
+}
+
 }  // namespace
 
 std::vector<std::byte> encode(FrameHeader header, std::span<const std::byte> bytes) {
   std::vector<std::byte> wire(kFrameHeaderBytes + bytes.size());
-  put(&wire[0], static_cast<std::uint32_t>(header.kind));
-  put(&wire[4], header.op);
-  put(&wire[8], header.sequence);
-  put(&wire[16], header.segment);
-  put(&wire[20], static_cast<std::uint32_t>(bytes.size()));
-  put(&wire[24], header.fingerprint.high);
-  put(&wire[32], header.fingerprint.low);
+  header.length = static_cast<std::uint32_t>(bytes.size());
+  put_fields(header, wire.data());
   if (!bytes.empty()) std::memcpy(&wire[kFrameHeaderBytes], bytes.data(), bytes.size());
   put(&wire[kChecksumAt], checksum(wire));
   return wire;
@@ -58,18 +78,19 @@ std::vector<std::byte> encode(FrameHeader header, std::span<const std::byte> byt
 std::optional<Frame> decode(std::span<const std::byte> wire) {
   if (wire.size() < kFrameHeaderBytes || wire.size() > kFrameHeaderBytes + kFrameLengthMax) return std::nullopt;
   if (get<std::uint64_t>(&wire[kChecksumAt]) != checksum(wire)) return std::nullopt;
-  Frame frame;
-  const auto kind = get<std::uint32_t>(&wire[0]);
-  if (kind >= kFrameKinds) return std::nullopt;
-  frame.header.kind = static_cast<FrameKind>(kind);
-  frame.header.op = get<std::uint32_t>(&wire[4]);
-  frame.header.sequence = get<std::uint64_t>(&wire[8]);
-  frame.header.segment = get<std::uint32_t>(&wire[16]);
-  frame.header.length = get<std::uint32_t>(&wire[20]);
-  frame.header.fingerprint = {get<std::uint64_t>(&wire[24]), get<std::uint64_t>(&wire[32])};
-  frame.bytes = wire.subspan(kFrameHeaderBytes);
-  if (frame.header.length != frame.bytes.size()) return std::nullopt;
-  return frame;
+  const std::optional<FrameHeader> header = get_fields(wire.data());
+  if (!header || header->length != wire.size() - kFrameHeaderBytes) return std::nullopt;
+  return Frame{*header, wire.subspan(kFrameHeaderBytes)};
+}
+
+void encode_header(const FrameHeader& header, HeaderBytes wire) {
+  put_fields(header, wire.data());
+  put(&wire[kChecksumAt], checksum(wire));
+}
+
+std::optional<FrameHeader> decode_header(ConstHeaderBytes wire) {
+  if (get<std::uint64_t>(&wire[kChecksumAt]) != checksum(wire)) return std::nullopt;
+  return get_fields(wire.data());
 }
 
 }  // namespace hocket

@@ -1,4 +1,4 @@
-#include "transport/frame.h"
+#include "net/frame.h"
 
 #include <gtest/gtest.h>
 

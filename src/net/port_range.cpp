@@ -1,0 +1,26 @@
+#include "net/port_range.h"
+
+namespace hocket {
+
+Result<PortRange> parse_port_range(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const Result<std::uint16_t> first = parse_port(text.substr(0, dash));
+  const Result<std::uint16_t> last = dash == std::string_view::npos ? first : parse_port(text.substr(dash + 1));
+  if (!first || !last)
+    return fail(Code::kInvalidArgument, "'{}' is not a port range: FIRST-LAST, each 1 to 65535", text);
+  if (*first > *last)
+    return fail(Code::kInvalidArgument, "port range '{}' is empty: {} is above {}", text, *first, *last);
+  return PortRange{*first, *last};
+}
+
+Result<Descriptor> listen_in(const PortRange& range, const Address& address, std::uint32_t needed) {
+  if (range.first == 0) return listen_at(address.with_port(0));
+  for (std::uint32_t port = range.first; port <= range.last; ++port) {
+    Result<Descriptor> listener = listen_at(address.with_port(static_cast<std::uint16_t>(port)));
+    if (listener || listener.error().code != Code::kResourceExhausted) return listener;
+  }
+  return fail(Code::kResourceExhausted, "no free port in {}-{} at {}: {} ports for {} ranks of this host", range.first,
+              range.last, address.host(), range.last - range.first + 1, needed);
+}
+
+}  // namespace hocket

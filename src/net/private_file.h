@@ -1,0 +1,35 @@
+// PrivateFile: how the ranks of one host find rank 0 when the launcher does not say where it is, and how they share a
+// secret that nobody gave: a small file that only this user can read, in a folder that only this user can enter.
+// Rank 0 writes it when it listens and removes it when everybody has come. Ownership: the writer removes the file.
+// Threading: one owner. Refuses: folders and files that others own or can read (an Error naming owner and mode).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+namespace hocket {
+
+/// "$XDG_RUNTIME_DIR/hocket-1000/pmix-1234": characters outside letters, digits, '-' and '.' become '_'.
+[[nodiscard]] Result<std::string> private_path(const std::string& job);
+
+class PrivateFile {
+ public:
+  PrivateFile() = default;
+  [[nodiscard]] static Result<PrivateFile> write(std::string path, const std::string& text);
+  PrivateFile(PrivateFile&& other) noexcept;
+  PrivateFile& operator=(PrivateFile&& other) noexcept;
+  ~PrivateFile() { remove(); }
+
+  void remove();
+
+ private:
+  explicit PrivateFile(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+/// Nothing while there is no such file.
+[[nodiscard]] Result<std::optional<std::string>> read_private(const std::string& path);
+
+}  // namespace hocket

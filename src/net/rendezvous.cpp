@@ -1,0 +1,282 @@
+#include "net/rendezvous.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <thread>
+
+#include "net/private_file.h"
+
+namespace hocket {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kLook{5};  // between two looks for the private file
+/// Of a wait, after which it is asked whether the rank waited for has died.
+constexpr milliseconds kSlice{250};
+constexpr milliseconds kAttempt{500};  // to reach a root that a file names; the file may be of a run that died
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "?";
+  return name.data();
+}
+
+/// How this rank knows rank 0: an address, a private file, or both.
+struct Root {
+  std::optional<Address> address;
+  std::string file;  // path; empty when the secret is given and the address known
+};
+
+Result<Root> find_root(const RendezvousOptions& options) {
+  const Launch& launch = options.launch;
+  Root root;
+  if (!launch.root.empty()) {
+    HOCKET_TRY_ASSIGN(const Endpoint endpoint, parse_endpoint(launch.root));
+    HOCKET_TRY_ASSIGN(root.address, resolve(endpoint));
+  }
+  const bool near = root.address ? root.address->is_loopback() : launch.one_host();
+  if (near && launch.local_size != 0 && !launch.one_host())
+    return fail(Code::kInvalidArgument, "rank {}: rank 0 is at loopback {}, but {} of {} ranks are on this host",
+                launch.rank, root.address->text(), launch.local_size, launch.size);
+  if (!options.secret.empty() && root.address) return root;
+  if (!near)
+    return fail(Code::kInvalidArgument, "rank {}: ranks on several hosts ({}) need {}", launch.rank, launch.source,
+                root.address ? "HOCKET_SECRET, the same words everywhere" : "HOCKET_ROOT=host:port of rank 0");
+  const std::string job = root.address ? fmt::format("port-{}", root.address->port()) : launch.job;
+  if (job.empty())
+    return fail(Code::kInvalidArgument, "rank {}: {} does not say where rank 0 is: set HOCKET_ROOT=host:port",
+                launch.rank, launch.source);
+  HOCKET_TRY_ASSIGN(root.file, private_path(job));
+  return root;
+}
+
+Result<Member> parse_member(std::uint32_t rank, const std::string& text) {
+  const std::size_t first = text.find(' ');
+  const std::size_t second = first == std::string::npos ? first : text.find(' ', first + 1);
+  if (second == std::string::npos) return fail(Code::kMalformed, "rank {} left no address: '{}'", rank, text);
+  Member member{rank, text.substr(second + 1), 0, {}};
+  const std::string_view process = std::string_view(text).substr(first + 1, second - first - 1);
+  std::from_chars(process.data(), process.data() + process.size(), member.process);
+  HOCKET_TRY_ASSIGN(const Endpoint endpoint, parse_endpoint(text.substr(0, first)));
+  HOCKET_TRY_ASSIGN(member.address, resolve(endpoint));
+  return member;
+}
+
+class Joining {
+ public:
+  explicit Joining(const RendezvousOptions& options) : options_(options), launch_(options.launch) {
+    job_.launch = options.launch;
+  }
+
+  Result<Job> run() {
+    HOCKET_TRY_ASSIGN(const Root root, find_root(options_));
+    HOCKET_TRY(launch_.rank == 0 ? serve(root) : reach(root));
+    HOCKET_TRY(open_gate());
+    HOCKET_TRY(gather());
+    file_.remove();
+    HOCKET_TRY(connect());
+    return std::move(job_);
+  }
+
+ private:
+  Result<void> set_secret(const std::string& text) {
+    HOCKET_TRY_ASSIGN(Secret secret, text.empty() ? Secret::random() : Secret::from_text(text));
+    job_.secret = std::make_unique<Secret>(std::move(secret));
+    return {};
+  }
+
+  Result<void> serve(const Root& root) {
+    HOCKET_TRY(set_secret(options_.secret));
+    Descriptor listener(options_.listener);
+    if (!listener.open()) {
+      HOCKET_TRY_ASSIGN(listener, listen_at(root.address.value_or(Address::loopback())));
+    }
+    HOCKET_TRY_ASSIGN(const Address address, local_address(listener));
+    HOCKET_TRY_ASSIGN(job_.server, StoreServer::start(std::move(listener), *job_.secret));
+    if (!root.file.empty()) {
+      HOCKET_TRY_ASSIGN(file_, PrivateFile::write(root.file, address.text() + " " + job_.secret->text()));
+    }
+    note_way(root, address);
+    HOCKET_TRY_ASSIGN(job_.store, StoreClient::connect(address, *job_.secret, 0, options_.deadline));
+    root_ = address;
+    return {};
+  }
+
+  Result<void> reach(const Root& root) {
+    if (root.file.empty()) {
+      HOCKET_TRY(set_secret(options_.secret));
+      HOCKET_TRY_ASSIGN(job_.store, StoreClient::connect(*root.address, *job_.secret, launch_.rank, options_.deadline));
+      note_way(root, *root.address);
+      root_ = *root.address;
+      return {};
+    }
+    std::string last = fmt::format("rank 0 has not left '{}'", root.file);
+    while (steady_clock::now() < options_.deadline) {
+      HOCKET_TRY_ASSIGN(const std::optional<std::string> words, read_private(root.file));
+      if (words) {
+        HOCKET_TRY_ASSIGN(const bool there, reach_named(root, *words, last));
+        if (there) return {};
+      }
+      std::this_thread::sleep_for(kLook);
+    }
+    return fail(Code::kTimeout, "rank {} has not found rank 0: {}", launch_.rank, last);
+  }
+
+  /// False when nobody answers there as one of ours: the file may be an old one.
+  Result<bool> reach_named(const Root& root, const std::string& words, std::string& last) {
+    const std::size_t space = words.find(' ');
+    HOCKET_TRY_ASSIGN(const Endpoint endpoint, parse_endpoint(words.substr(0, space)));
+    HOCKET_TRY_ASSIGN(const Address address, resolve(endpoint));
+    if (root.address && root.address->text() != address.text())
+      return fail(Code::kMismatch, "rank {} looks for rank 0 at {}, but it listens at {}", launch_.rank,
+                  root.address->text(), address.text());
+    HOCKET_TRY(set_secret(space == std::string::npos ? "" : words.substr(space + 1)));
+    const SteadyTime until = std::min(options_.deadline, steady_clock::now() + kAttempt);
+    Result<StoreClient> store = StoreClient::connect(address, *job_.secret, launch_.rank, until);
+    if (!store) {
+      last = store.error().text;
+      return false;
+    }
+    job_.store = std::move(*store);
+    note_way(root, address);
+    root_ = address;
+    return true;
+  }
+
+  void note_way(const Root& root, const Address& address) {
+    const std::string file = root.file.empty() ? "" : fmt::format(", found through '{}'", root.file);
+    job_.way = fmt::format("{}; rank 0 at {}{}", launch_.source, address.text(), file);
+  }
+
+  /// Loopback while the job is on this host; otherwise the interface wished for, or that of rank 0's address.
+  Result<void> open_gate() {
+    Address where = Address::loopback(root_.family());
+    if (!root_.is_loopback() || !options_.interfaces.empty()) {
+      HOCKET_TRY_ASSIGN(const std::vector<Interface> all, list_interfaces());
+      const InterfaceWish wish{options_.interfaces, root_.family(), !root_.is_loopback()};
+      HOCKET_TRY_ASSIGN(const Interface chosen, choose_interface(all, wish));
+      where = chosen.address;
+      job_.way += fmt::format("; listens on {} {}", chosen.name, where.host());
+    }
+    const std::uint32_t needed = launch_.local_size == 0 ? launch_.size : launch_.local_size;
+    HOCKET_TRY_ASSIGN(Descriptor listener, listen_in(options_.ports, where, needed));
+    gate_.emplace(std::move(listener), *job_.secret);
+    return {};
+  }
+
+  Result<void> gather() {
+    HOCKET_TRY_ASSIGN(const Address address, gate_->address());
+    const std::string mine = fmt::format("{} {} {}", address.text(), ::getpid(), host_name());
+    HOCKET_TRY(job_.store->set(key_of(launch_.rank), mine, options_.deadline));
+    for (std::uint32_t rank = 0; rank < launch_.size; ++rank) {
+      HOCKET_TRY_ASSIGN(const std::optional<std::string> words, await_member(rank));
+      if (!words) return missing(rank);
+      HOCKET_TRY_ASSIGN(Member member, parse_member(rank, *words));
+      job_.members.push_back(std::move(member));
+    }
+    return {};
+  }
+
+  Result<std::optional<std::string>> await_member(std::uint32_t rank) {
+    for (;;) {
+      const SteadyTime until = std::min(options_.deadline, steady_clock::now() + kSlice);
+      HOCKET_TRY_ASSIGN(std::optional<std::string> words, job_.store->get(key_of(rank), until));
+      if (words || until == options_.deadline) return words;
+      HOCKET_TRY(check_alive(rank, fmt::format("rank {}", rank)));
+    }
+  }
+
+  Result<void> check_alive(std::uint32_t rank, const std::string& name) {
+    HOCKET_TRY_ASSIGN(const auto gone, job_.store->get(gone_key(rank), steady_clock::now()));
+    if (!gone) return {};
+    return fail(Code::kPeerFailed, "rank {} lost {} before all ranks were connected", launch_.rank, name);
+  }
+
+  [[nodiscard]] static std::string key_of(std::uint32_t rank) { return fmt::format("member/{}", rank); }
+
+  Result<void> missing(std::uint32_t first) {
+    std::string names;
+    for (std::uint32_t rank = first; rank < launch_.size; ++rank) {
+      HOCKET_TRY_ASSIGN(const auto words, job_.store->get(key_of(rank), steady_clock::now()));
+      if (!words) names += fmt::format("{}{}", names.empty() ? "" : ", ", rank);
+    }
+    return fail(Code::kTimeout, "rank {}: of {} ranks these have not come in time: {}", launch_.rank, launch_.size,
+                names);
+  }
+
+  Result<void> connect() {
+    job_.links.resize(launch_.size);
+    const Claim claim{Claim::Purpose::kLink, launch_.rank, 0};
+    for (std::uint32_t rank = 0; rank < launch_.rank; ++rank) {
+      const Member& peer = job_.members[rank];
+      Result<Descriptor> link = enter(peer.address, *job_.secret, claim, options_.deadline, Patience::kItListens);
+      if (!link)
+        return fail(link.error().code, "rank {} cannot connect to {}: {}", launch_.rank, peer.text(),
+                    link.error().text);
+      job_.links[rank] = std::move(*link);
+    }
+    return let_in();
+  }
+
+  Result<void> let_in() {
+    std::uint32_t missing = launch_.size - launch_.rank - 1;
+    while (missing > 0) {
+      for (Guest& guest : gate_->admit()) {
+        const Claim& claim = guest.peer.claim();
+        const bool ours = claim.purpose == Claim::Purpose::kLink && claim.rank > launch_.rank &&
+                          claim.rank < launch_.size && claim.lane == 0 && !job_.links[claim.rank].open();
+        if (!ours) continue;
+        job_.links[claim.rank] = std::move(guest.socket);
+        --missing;
+      }
+      if (missing == 0) break;
+      if (steady_clock::now() >= options_.deadline) return unconnected();
+      std::vector<pollfd> waits;
+      gate_->append_waits(waits);
+      const SteadyTime slice = std::min(options_.deadline, steady_clock::now() + kSlice);
+      if (wait_for(waits, gate_->next_deadline(slice)) > 0 || steady_clock::now() < slice) continue;
+      for (std::uint32_t rank = launch_.rank + 1; rank < launch_.size; ++rank) {
+        if (!job_.links[rank].open()) HOCKET_TRY(check_alive(rank, job_.members[rank].text()));
+      }
+    }
+    return {};
+  }
+
+  Result<void> unconnected() {
+    std::string names;
+    for (std::uint32_t rank = launch_.rank + 1; rank < launch_.size; ++rank) {
+      if (!job_.links[rank].open()) names += fmt::format("{}{}", names.empty() ? "" : ", ", job_.members[rank].text());
+    }
+    return fail(Code::kTimeout, "rank {}: no connection in time from {}", launch_.rank, names);
+  }
+
+  const RendezvousOptions& options_;
+  const Launch& launch_;
+  Job job_;
+  Address root_;
+  PrivateFile file_;
+  std::optional<Gate> gate_;
+};
+
+}  // namespace
+
+std::string Member::text() const { return fmt::format("rank {} (host {}, pid {})", rank, host, process); }
+
+Result<Job> join(const RendezvousOptions& options) {
+  if (options.launch.size == 1) {
+    Job alone;
+    alone.launch = options.launch;
+    alone.members.push_back({0, host_name(), ::getpid(), {}});
+    alone.links.resize(1);
+    alone.way = options.launch.source + "; one rank needs no network";
+    return alone;
+  }
+  return Joining(options).run();
+}
+
+}  // namespace hocket

@@ -1,0 +1,52 @@
+// Rendezvous: from "rank r of n" to one authenticated connection with every other rank.
+//   1. Where is rank 0? The launcher or the user says (root), or rank 0 leaves a private file on this host.
+//   2. Rank 0 serves a Store there; every rank leaves its address, host and process number and reads all others'.
+//   3. Rank r connects to every lower rank and lets every higher one in through its Gate.
+// One rank opens no socket. Ownership: a Job owns its sockets and, on rank 0, the store. Threading: one owner.
+// Refuses: waiting beyond the deadline (the Error names the ranks that have not come), hosts beyond loopback without a
+// secret, roots that differ between ranks of a host.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/interfaces.h"
+#include "net/launch.h"
+#include "net/port_range.h"
+#include "net/store.h"
+
+namespace hocket {
+
+struct Member {
+  std::uint32_t rank = 0;
+  std::string host;
+  std::int64_t process = 0;
+  Address address;
+
+  [[nodiscard]] std::string text() const;  // "rank 2 (host a, pid 17)"
+};
+
+struct RendezvousOptions {
+  Launch launch;
+  std::string secret;  // empty: rank 0 makes one and shares it through the private file
+  int listener = -1;   // rank 0: a socket that listens already, from the process that started the ranks
+  PortRange ports;     // of the connections between ranks
+  InterfaceFilter interfaces;
+  SteadyTime deadline;
+};
+
+struct Job {
+  Launch launch;
+  std::vector<Member> members;     // by rank
+  std::vector<Descriptor> links;   // by rank; none to oneself
+  std::unique_ptr<Secret> secret;  // null with one rank
+  std::unique_ptr<StoreServer> server;
+  std::optional<StoreClient> store;
+  std::string way;  // one line: how rank 0 was found, and where
+};
+
+[[nodiscard]] Result<Job> join(const RendezvousOptions& options);
+
+}  // namespace hocket

@@ -1,0 +1,226 @@
+#include "net/store.h"
+
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <map>
+#include <thread>
+
+#include "net/store_wire.h"
+
+namespace hocket {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr std::size_t kKeysMax = std::size_t{64} << 10;
+/// Over the time the server may take to answer a request that waited there.
+constexpr milliseconds kSlack{2000};
+
+}  // namespace
+
+/// The thread behind a StoreServer: the gate, the clients that came through it, and who waits for which key.
+class StoreServer::Service {
+ public:
+  Service(Descriptor listener, const Secret& secret, Descriptor stop)
+      : secret_(secret), gate_(std::move(listener), secret_), stop_(std::move(stop)) {}
+
+  void begin() {
+    thread_ = std::jthread([this] { serve(); });
+  }
+  void end() {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t told = ::write(stop_.get(), &one, sizeof(one));
+    thread_.join();
+  }
+
+ private:
+  struct Client {
+    Descriptor socket;
+    std::uint32_t rank = 0;
+    std::string in;
+    std::string out;
+    std::string awaited;  // key
+    SteadyTime until;
+    bool gone = false;
+  };
+
+  void serve() {
+    for (;;) {
+      const SteadyTime now = steady_clock::now();
+      std::vector<pollfd> waits{{stop_.get(), POLLIN, 0}};
+      gate_.append_waits(waits);
+      SteadyTime until = gate_.next_deadline(now + std::chrono::hours(1));
+      for (const auto& client : clients_) {
+        waits.push_back({client->socket.get(), static_cast<short>(client->out.empty() ? POLLIN : POLLIN | POLLOUT), 0});
+        if (!client->awaited.empty()) until = std::min(until, client->until);
+      }
+      wait_for(waits, until);
+      if ((waits.front().revents & POLLIN) != 0) return;
+      for (Guest& guest : gate_.admit()) welcome(std::move(guest));
+      for (const auto& client : clients_) attend(*client);
+      for (std::size_t i = 0; i < clients_.size(); ++i) {
+        if (clients_[i]->gone) publish(gone_key(clients_[i]->rank), "gone");
+      }
+      std::erase_if(clients_, [](const auto& client) { return client->gone; });
+    }
+  }
+
+  void welcome(Guest guest) {
+    if (guest.peer.claim().purpose != Claim::Purpose::kStore) return;
+    clients_.push_back(std::make_unique<Client>());
+    clients_.back()->socket = std::move(guest.socket);
+    clients_.back()->rank = guest.peer.claim().rank;
+  }
+
+  void attend(Client& client) {
+    read(client);
+    if (!client.awaited.empty() && steady_clock::now() >= client.until) {
+      client.awaited.clear();
+      client.out += spell_reply('-', "");
+    }
+    write(client);
+  }
+
+  /// One request at a time: a client that asks again before it has its answer waits.
+  void read(Client& client) {
+    std::array<char, 4096> bytes{};
+    while (!client.gone && client.in.size() < kStoreRequestMax + 4) {
+      const ssize_t got = ::recv(client.socket.get(), bytes.data(), bytes.size(), 0);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0 && errno == EAGAIN) break;
+      if (got <= 0) client.gone = true;
+      if (got > 0) client.in.append(bytes.data(), static_cast<std::size_t>(got));
+    }
+    const auto length = read_length(client.in);
+    if (!length || client.gone || !client.awaited.empty()) return;
+    if (*length > kStoreRequestMax) {
+      client.gone = true;
+    } else if (client.in.size() >= 4 + std::size_t{*length}) {
+      answer(client, std::string_view(client.in).substr(4, *length));
+      client.in.erase(0, 4 + std::size_t{*length});
+    }
+  }
+
+  void answer(Client& client, std::string_view body) {
+    const auto request = read_request(body);
+    if (!request) {
+      client.gone = true;
+      return;
+    }
+    if (request->sets) return set(client, *request);
+    const auto found = words_.find(request->key);
+    if (found != words_.end()) {
+      client.out += spell_reply('+', found->second);
+      return;
+    }
+    client.awaited = request->key;
+    client.until = steady_clock::now() + milliseconds(request->wait_ms);
+  }
+
+  void set(Client& client, const StoreRequest& request) {
+    const auto found = words_.find(request.key);
+    if (found != words_.end() && found->second != request.value) {
+      client.out += spell_reply('!', fmt::format("'{}' is set already, to '{}'", request.key, found->second));
+      return;
+    }
+    if (found == words_.end() && words_.size() == kKeysMax) {
+      client.out += spell_reply('!', fmt::format("the store is full, {} keys", kKeysMax));
+      return;
+    }
+    client.out += spell_reply('+', "");
+    publish(std::string(request.key), request.value);
+  }
+
+  void publish(const std::string& key, std::string_view value) {
+    words_.emplace(key, value);
+    for (const auto& other : clients_) {
+      if (other->awaited != key) continue;
+      other->awaited.clear();
+      other->out += spell_reply('+', value);
+      write(*other);
+    }
+  }
+
+  static void write(Client& client) {
+    while (!client.out.empty()) {
+      const ssize_t put = ::send(client.socket.get(), client.out.data(), client.out.size(), MSG_NOSIGNAL);
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0 && errno != EAGAIN) client.gone = true;
+      if (put < 0) return;
+      client.out.erase(0, static_cast<std::size_t>(put));
+    }
+  }
+
+  Secret secret_;
+  Gate gate_;
+  Descriptor stop_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::map<std::string, std::string, std::less<>> words_;
+  std::jthread thread_;
+};
+
+Result<std::unique_ptr<StoreServer>> StoreServer::start(Descriptor listener, const Secret& secret) {
+  Descriptor stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!stop.open()) return fail(Code::kResourceExhausted, "no event descriptor: {}", system_words(errno));
+  auto service = std::make_unique<Service>(std::move(listener), secret, std::move(stop));
+  try {
+    service->begin();
+  } catch (const std::system_error& error) {
+    return fail(Code::kResourceExhausted, "no thread for the store: {}", error.what());
+  }
+  return std::unique_ptr<StoreServer>(new StoreServer(std::move(service)));
+}
+
+std::string gone_key(std::uint32_t rank) { return fmt::format("gone/{}", rank); }
+
+StoreServer::StoreServer(std::unique_ptr<Service> service) : service_(std::move(service)) {}
+
+StoreServer::~StoreServer() { service_->end(); }
+
+Result<StoreClient> StoreClient::connect(const Address& address, const Secret& secret, std::uint32_t rank,
+                                         SteadyTime deadline) {
+  Result<Descriptor> socket = enter(address, secret, {Claim::Purpose::kStore, rank, 0}, deadline);
+  if (!socket) return fail(socket.error().code, "rank {}: store of rank 0: {}", rank, socket.error().text);
+  return StoreClient(std::move(*socket), address.text());
+}
+
+Result<std::optional<std::string>> StoreClient::ask(std::string_view request, SteadyTime deadline) {
+  const auto failed = [this](const Error& error) {
+    return fail(error.code, "store of rank 0 at {}: {}", address_, error.text);
+  };
+  if (const auto sent = write_all(socket_, std::as_bytes(std::span(request)), deadline + kSlack); !sent)
+    return failed(sent.error());
+  std::string length(4, '\0');
+  if (const auto got = read_exactly(socket_, std::as_writable_bytes(std::span(length)), deadline + kSlack); !got)
+    return failed(got.error());
+  const std::uint32_t bytes = read_length(length).value_or(0);
+  if (bytes == 0 || bytes > kStoreRequestMax) return failed({Code::kMalformed, "an answer of impossible length"});
+  std::string body(bytes, '\0');
+  if (const auto got = read_exactly(socket_, std::as_writable_bytes(std::span(body)), deadline + kSlack); !got)
+    return failed(got.error());
+  if (body[0] == '-') return std::optional<std::string>();
+  if (body[0] != '+') return failed({Code::kMismatch, body.substr(1)});
+  return std::optional(body.substr(1));
+}
+
+Result<void> StoreClient::set(std::string_view key, std::string_view value, SteadyTime deadline) {
+  if (key.empty() || key.size() > kStoreKeyMax || value.size() > kStoreValueMax)
+    return fail(Code::kInvalidArgument, "key of {} bytes with a value of {}: at most {} and {}", key.size(),
+                value.size(), kStoreKeyMax, kStoreValueMax);
+  HOCKET_TRY(ask(spell_request({.sets = true, .wait_ms = 0, .key = key, .value = value}), deadline));
+  return {};
+}
+
+Result<std::optional<std::string>> StoreClient::get(std::string_view key, SteadyTime deadline) {
+  if (key.empty() || key.size() > kStoreKeyMax)
+    return fail(Code::kInvalidArgument, "key of {} bytes: at most {}", key.size(), kStoreKeyMax);
+  const auto wait = static_cast<std::uint32_t>(milliseconds_until(deadline));
+  return ask(spell_request({.sets = false, .wait_ms = wait, .key = key, .value = {}}), deadline);
+}
+
+}  // namespace hocket

@@ -1,0 +1,48 @@
+// Store: where ranks that do not know each other yet leave words for one another: rank 0 serves, all ask.
+// StoreServer keeps the words in memory behind a Gate; StoreClient asks over one connection. A key is set once.
+// Ownership: the server owns its thread; values are copies. Threading: server and client are used from one thread each.
+// Refuses: keys over 256 bytes, values over 64 KiB, more than 64 Ki keys, setting a key again to something else, and
+// waiting beyond a deadline (an Error names the key and who answered last).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "net/gate.h"
+
+namespace hocket {
+
+/// Set by the server when the connection of a rank's client has ended.
+[[nodiscard]] std::string gone_key(std::uint32_t rank);
+
+class StoreServer {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<StoreServer>> start(Descriptor listener, const Secret& secret);
+  ~StoreServer();
+
+ private:
+  class Service;
+  explicit StoreServer(std::unique_ptr<Service> service);
+  std::unique_ptr<Service> service_;
+};
+
+class StoreClient {
+ public:
+  [[nodiscard]] static Result<StoreClient> connect(const Address& address, const Secret& secret, std::uint32_t rank,
+                                                   SteadyTime deadline);
+
+  [[nodiscard]] Result<void> set(std::string_view key, std::string_view value, SteadyTime deadline);
+  /// Waits until somebody sets it; nothing when the deadline comes first.
+  [[nodiscard]] Result<std::optional<std::string>> get(std::string_view key, SteadyTime deadline);
+
+ private:
+  StoreClient(Descriptor socket, std::string address) : socket_(std::move(socket)), address_(std::move(address)) {}
+  [[nodiscard]] Result<std::optional<std::string>> ask(std::string_view request, SteadyTime deadline);
+
+  Descriptor socket_;
+  std::string address_;
+};
+
+}  // namespace hocket

@@ -1,0 +1,63 @@
+// RankTransport: the transport of one rank in a process of its own, for the life of a communicator. Beyond Transport it
+// begins and ends calls, says whom it waits for, sleeps, and spreads the first error to all ranks.
+// A MessageProgram is what a rank's plan says about its messages; load() prepares for it once, begin() starts a call
+// without allocating. Ownership: the communicator. Threading: one owner; interrupt() from any thread.
+// Refuses: nothing by waiting; after a failure only that failure is reported.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/queue.h"
+#include "schedule/collective.h"
+#include "transport/transport.h"
+
+namespace hocket {
+
+struct MessageOp {
+  enum class Role : std::uint8_t { kNone, kSend, kReceive };
+  Role role = Role::kNone;
+  MessageEnd end;
+};
+
+struct MessageProgram {
+  Fingerprint plan;
+  BoundCollective what;
+  OpId first_op = 0;
+  std::vector<MessageOp> ops;
+};
+
+/// What a transport keeps per plan.
+class LoadedProgram {
+ public:
+  virtual ~LoadedProgram() = default;
+};
+
+class RankTransport : public Transport {
+ public:
+  [[nodiscard]] virtual Result<std::unique_ptr<LoadedProgram>> load(MessageProgram program) = 0;
+  /// The next call; `program` lives until end().
+  virtual void begin(LoadedProgram& program) = 0;
+  /// Everything offered has left this rank's memory.
+  [[nodiscard]] virtual bool flushed() const = 0;
+  virtual void end() = 0;
+
+  /// Sleeps until something may have come, interrupt(), or then.
+  virtual void rest(SteadyTime until) = 0;
+  virtual void interrupt() = 0;
+
+  /// Tells all ranks, once; from now on this is the state of the communicator.
+  virtual void fail(const Error& error) = 0;
+  [[nodiscard]] virtual const std::optional<Error>& failure() const = 0;
+  /// A sign of life to all ranks: which call this rank is in and which rank it waits for.
+  virtual void beat(std::uint32_t waits_for) = 0;
+  /// "no progress from rank 2 (host a, pid 17): silent for 4.8 s"; what is known about the ranks behind.
+  [[nodiscard]] virtual std::string late_ranks() const = 0;
+  /// "call 7, all_reduce of 1024 f32 sum"
+  [[nodiscard]] virtual std::string call_text() const = 0;
+};
+
+}  // namespace hocket

@@ -1,0 +1,78 @@
+// StreamProgram: what a rank keeps per plan when its messages travel on byte streams: progress of every message, and
+// memory for segments that arrive before their op can take them.
+//   slots    per peer a few segments' worth, reused at once: they stay in the caches
+//   overflow as many bytes as the plan receives, reserved but untouched until slots run out, so that a stream never has
+//            to stop for lack of room and no schedule can deadlock on it
+// Nothing is allocated after make(). Ownership: the caller of load(). Threading: one owner.
+// Refuses: memory the system does not have (an Error).
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "transport/rank_transport.h"
+
+namespace hocket {
+
+class StreamProgram final : public LoadedProgram {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<StreamProgram>> make(MessageProgram program, std::uint32_t ranks);
+  ~StreamProgram() override;
+  StreamProgram(const StreamProgram&) = delete;
+  StreamProgram& operator=(const StreamProgram&) = delete;
+
+  struct OpState {
+    const std::byte* memory = nullptr;  // of a send
+    std::uint32_t offered = 0;          // segments: offered to us,
+    std::uint32_t queued = 0;           //   given to the writer,
+    std::uint32_t arrived = 0;          //   or arrived
+    bool listed = false;
+    OpId next = kNoOp;               // in the peer's list of sends with something to queue
+    std::size_t first_place = 0;     // of a receive: where its segments lie
+    std::size_t overflow_begin = 0;  // bytes
+  };
+
+  [[nodiscard]] const MessageProgram& program() const { return program_; }
+  [[nodiscard]] bool ours(OpId op) const {
+    return op >= program_.first_op && op - program_.first_op < program_.ops.size();
+  }
+  [[nodiscard]] const MessageOp& op(OpId id) const { return program_.ops[id - program_.first_op]; }
+  [[nodiscard]] OpState& state(OpId id) { return states_[id - program_.first_op]; }
+  [[nodiscard]] bool involves(std::uint32_t peer) const { return peers_[peer].involved; }
+
+  void restart();
+  /// A place for a segment of `receive`: a free slot of its peer, else its overflow.
+  [[nodiscard]] std::byte* place(OpId receive, std::uint32_t segment);
+  void keep(OpId receive, std::uint32_t segment, const std::byte* where) {
+    places_[state(receive).first_place + segment] = where;
+  }
+  [[nodiscard]] const std::byte* kept(OpId receive, std::uint32_t segment) {
+    return places_[state(receive).first_place + segment];
+  }
+  void give_back(OpId receive, std::uint32_t segment);
+
+ private:
+  static constexpr std::size_t kSlotsMax = 4;
+  struct Peer {
+    bool involved = false;
+    std::size_t slots = 0;
+    std::size_t free_count = 0;
+    std::unique_ptr<std::byte[]> memory;
+    std::array<std::byte*, kSlotsMax> free{};
+  };
+
+  explicit StreamProgram(MessageProgram program) : program_(std::move(program)) {}
+  [[nodiscard]] Result<void> reserve(std::uint32_t ranks);
+  void fill_slots(Peer& peer) const;
+
+  MessageProgram program_;
+  std::vector<OpState> states_;
+  std::vector<const std::byte*> places_;  // of every segment of every receive
+  std::vector<Peer> peers_;
+  std::size_t slot_bytes_ = 0;
+  std::byte* overflow_ = nullptr;
+  std::size_t overflow_bytes_ = 0;
+};
+
+}  // namespace hocket

@@ -1,0 +1,384 @@
+#include "transport/stream_rank.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/units.h"
+
+namespace hocket {
+namespace {
+
+constexpr std::size_t kHistory = 256;
+/// A peer that was heard within this time is not called silent.
+constexpr std::chrono::seconds kSilence{1};
+
+std::uint64_t word_at(const std::byte* at) {
+  std::uint64_t word = 0;
+  for (int i = 0; i < 8; ++i) word |= std::to_integer<std::uint64_t>(at[i]) << (8 * i);
+  return word;
+}
+
+void put_word(std::byte* at, std::uint64_t word) {
+  for (int i = 0; i < 8; ++i) at[i] = static_cast<std::byte>(word >> (8 * i));
+}
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+StreamRank::StreamRank(std::uint32_t rank, std::vector<std::string> names)
+    : rank_(rank), names_(std::move(names)), history_(kHistory) {
+  links_.resize(names_.size());
+  for (Link& l : links_) l.abort_in.reserve(kAbortBytesMax);
+  link(rank_).open = false;
+}
+
+Result<std::unique_ptr<LoadedProgram>> StreamRank::load(MessageProgram program) {
+  HOCKET_TRY_ASSIGN(std::unique_ptr<StreamProgram> loaded, StreamProgram::make(std::move(program), rank_count()));
+  return std::unique_ptr<LoadedProgram>(std::move(loaded));
+}
+
+void StreamRank::begin(LoadedProgram& program) {
+  program_ = static_cast<StreamProgram*>(&program);
+  program_->restart();
+  call_ = {call_.number + 1, program_->program().what, program_->program().plan};
+  call_fingerprint_ = call_.fingerprint();
+  history_[call_.number % kHistory] = call_;
+  encode_call(call_, hello_out_);
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+    Link& l = link(peer);
+    l.first_send = l.last_send = kNoOp;
+    if (l.left) check_left(peer);
+    l.hello_due = l.open && program_->involves(peer);
+  }
+}
+
+bool StreamRank::flushed() const {
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+    if (has_outgoing(peer)) return false;
+  }
+  return true;
+}
+
+void StreamRank::offer(const MessageEnd& send, SegmentRange segments, const std::byte* memory) {
+  StreamProgram::OpState& state = program_->state(send.op);
+  state.memory = memory;
+  state.offered += segments.count;
+  if (state.listed) return;
+  state.listed = true;
+  state.next = kNoOp;
+  Link& l = link(send.peer);
+  if (l.first_send == kNoOp) {
+    l.first_send = send.op;
+  } else {
+    program_->state(l.last_send).next = send.op;
+  }
+  l.last_send = send.op;
+}
+
+bool StreamRank::has_outgoing(std::uint32_t peer) const {
+  const Link& l = link(peer);
+  if (!l.open) return false;
+  return !l.writer.empty() || l.hello_due || l.ping_due || l.abort_due || l.bye_due || l.first_send != kNoOp;
+}
+
+/// Control frames first: a hello goes before the segments of its call.
+void StreamRank::refill(Link& l) {
+  FrameHeader header{.sequence = call_.number, .fingerprint = call_fingerprint_};
+  if (l.hello_due && !l.writer.full()) {
+    header.kind = FrameKind::kHello;
+    header.length = kCallBytes;
+    l.writer.push(header, hello_out_.data(), kNoToken);
+    l.hello_due = false;
+  }
+  if (l.ping_due && !l.writer.full()) {
+    header.kind = FrameKind::kPing;
+    header.length = kPingBytes;
+    l.writer.push(header, l.ping_out.data(), kPingToken);
+    l.ping_due = false;
+    l.ping_on_way = true;
+  }
+  if (l.abort_due && !l.writer.full()) {
+    header.kind = FrameKind::kAbort;
+    header.op = static_cast<std::uint32_t>(failure_->code);
+    header.length = static_cast<std::uint32_t>(abort_text_.size());
+    l.writer.push(header, std::as_bytes(std::span(abort_text_)).data(), kNoToken);
+    l.abort_due = false;
+  }
+  if (!failure_) queue_segments(l);
+  if (l.bye_due && !l.writer.full()) {
+    header.kind = FrameKind::kBye;
+    header.length = 0;
+    l.writer.push(header, nullptr, kNoToken);
+    l.bye_due = false;
+  }
+}
+
+void StreamRank::queue_segments(Link& l) {
+  if (l.hello_due) return;
+  while (l.first_send != kNoOp && !l.writer.full()) {
+    const OpId id = l.first_send;
+    StreamProgram::OpState& state = program_->state(id);
+    const MessageEnd& end = program_->op(id).end;
+    for (; state.queued < state.offered && !l.writer.full(); ++state.queued) {
+      const FrameHeader header{.kind = FrameKind::kSegment,
+                               .op = end.match,
+                               .sequence = call_.number,
+                               .segment = state.queued,
+                               .length = static_cast<std::uint32_t>(end.cut.length(state.queued)),
+                               .fingerprint = call_fingerprint_};
+      l.writer.push(header, header.length == 0 ? nullptr : state.memory + end.cut.begin(state.queued), id);
+    }
+    if (state.queued < state.offered) return;
+    state.listed = false;
+    l.first_send = state.next;
+  }
+}
+
+std::size_t StreamRank::gather(std::uint32_t peer, std::span<std::span<const std::byte>> parts) {
+  Link& l = link(peer);
+  if (!l.open) return 0;
+  refill(l);
+  return l.writer.gather(parts);
+}
+
+void StreamRank::sent(std::uint32_t peer, std::size_t bytes, TransportEvents* events) {
+  Link& l = link(peer);
+  l.writer.sent(bytes, [&](FrameWriter::Token token) {
+    if (token == kPingToken) l.ping_on_way = false;
+    if (token < kPingToken && events != nullptr && in_call()) events->acknowledged(token, 1);
+  });
+}
+
+void StreamRank::received(std::uint32_t peer, std::size_t bytes, TransportEvents* events, SteadyTime now) {
+  Link& l = link(peer);
+  l.heard = now;
+  l.reader.received(bytes);
+  parse(peer, events);
+}
+
+bool StreamRank::resume(std::uint32_t peer, TransportEvents* events) {
+  Link& l = link(peer);
+  if (!l.held || !in_call() || l.reader.header().sequence > call_.number) return false;
+  l.held = false;
+  parse(peer, events);
+  return true;
+}
+
+void StreamRank::parse(std::uint32_t peer, TransportEvents* events) {
+  Link& l = link(peer);
+  while (!failure_ && l.open) {
+    switch (l.reader.next()) {
+      case FrameReader::Step::kMore:
+        return;
+      case FrameReader::Step::kDamaged:
+        return malformed(peer, "bytes that are no frame");
+      case FrameReader::Step::kHeader:
+        if (!take_header(peer, events)) return;
+        break;
+      case FrameReader::Step::kFrame:
+        take_frame(peer, events);
+        break;
+    }
+  }
+}
+
+bool StreamRank::take_header(std::uint32_t peer, TransportEvents* events) {
+  Link& l = link(peer);
+  const FrameHeader& header = l.reader.header();
+  switch (header.kind) {
+    case FrameKind::kHello:
+      if (header.length != kCallBytes) break;
+      return take_hello_header(l, header);
+    case FrameKind::kSegment:
+      return take_segment_header(peer, events);
+    case FrameKind::kPing:
+      if (header.length != kPingBytes) break;
+      l.reader.place(l.ping_in);
+      return true;
+    case FrameKind::kAbort:
+      if (header.length > kAbortBytesMax) break;
+      l.abort_in.resize(header.length);
+      l.reader.place(l.abort_in);
+      return true;
+    case FrameKind::kBye:
+      if (header.length != 0) break;
+      l.reader.place({});
+      return true;
+    case FrameKind::kConsumed:
+    case FrameKind::kReceipt:
+      break;
+  }
+  malformed(peer, "a frame that has no place on a stream");
+  return false;
+}
+
+bool StreamRank::take_hello_header(Link& l, const FrameHeader& header) {
+  const bool ahead = header.sequence > call_.number || (header.sequence == call_.number && !in_call());
+  if (ahead) {
+    l.held = true;
+    return false;
+  }
+  l.reader.place(l.hello_in);
+  return true;
+}
+
+bool StreamRank::take_segment_header(std::uint32_t peer, TransportEvents* events) {
+  Link& l = link(peer);
+  const FrameHeader& h = l.reader.header();
+  const bool now = in_call() && events != nullptr && h.sequence == call_.number && h.fingerprint == call_fingerprint_;
+  const bool known = now && program_->ours(h.op) && program_->op(h.op).role == MessageOp::Role::kReceive &&
+                     program_->op(h.op).end.peer == peer;
+  const Cut cut = known ? program_->op(h.op).end.cut : Cut();
+  const std::uint32_t next = known ? program_->state(h.op).arrived : 0;
+  if (!known || h.segment != next || next >= cut.segments() || std::int64_t{h.length} != cut.length(next)) {
+    malformed(peer,
+              fmt::format("segment {} of {} bytes for op {} in call {}, which is not what the plan has next there",
+                          h.segment, h.length, h.op, h.sequence));
+    return false;
+  }
+  l.segment_place = h.length == 0 ? nullptr : events->landing(h.op, h.segment);
+  if (l.segment_place == nullptr && h.length > 0) l.segment_place = program_->place(h.op, h.segment);
+  l.reader.place({l.segment_place, h.length});
+  return true;
+}
+
+void StreamRank::take_frame(std::uint32_t peer, TransportEvents* events) {
+  Link& l = link(peer);
+  const FrameHeader& h = l.reader.header();
+  switch (h.kind) {
+    case FrameKind::kHello:
+      return take_hello(peer);
+    case FrameKind::kSegment:
+      program_->keep(h.op, h.segment, l.segment_place);
+      ++program_->state(h.op).arrived;
+      return events->arrived(h.op, 1);
+    case FrameKind::kPing:
+      l.ping_call = word_at(l.ping_in.data());
+      l.ping_waits_for = static_cast<std::uint32_t>(word_at(l.ping_in.data() + 8));
+      return;
+    case FrameKind::kAbort:
+      return take_abort(peer);
+    case FrameKind::kBye:
+      return take_bye(peer);
+    case FrameKind::kConsumed:
+    case FrameKind::kReceipt:
+      return;
+  }
+}
+
+std::optional<Call> StreamRank::past_call(std::uint64_t number) const {
+  const Call& kept = history_[number % kHistory];
+  return kept.number == number ? std::optional(kept) : std::nullopt;
+}
+
+void StreamRank::take_hello(std::uint32_t peer) {
+  Link& l = link(peer);
+  const std::optional<Call> theirs = decode_call(l.hello_in);
+  if (!theirs || theirs->number != l.reader.header().sequence || theirs->number <= l.hello_number)
+    return malformed(peer, "a hello that makes no sense");
+  l.hello_number = theirs->number;
+  const std::optional<Call> mine = past_call(theirs->number);
+  if (!mine) return;
+  const std::string differs = difference(*mine, *theirs);
+  if (differs.empty()) return;
+  raise({Code::kMismatch, fmt::format("{} and {} disagree on call {}: {} (here: {}; there: {})", names_[rank_],
+                                      names_[peer], theirs->number, differs, mine->text(), theirs->text())});
+}
+
+void StreamRank::take_abort(std::uint32_t peer) {
+  const std::uint32_t code = link(peer).reader.header().op;
+  const bool known = code <= static_cast<std::uint32_t>(Code::kInternal);
+  link(peer).left = true;
+  link(peer).bye_number = ~std::uint64_t{0};
+  told_ = text_of(link(peer).abort_in);
+  raise({known ? static_cast<Code>(code) : Code::kPeerFailed,
+         fmt::format("{} was told by {}: {}", names_[rank_], names_[peer], told_)});
+}
+
+void StreamRank::take_bye(std::uint32_t peer) {
+  link(peer).left = true;
+  link(peer).bye_number = link(peer).reader.header().sequence;
+  check_left(peer);
+}
+
+/// A peer that has left took part in the calls up to its bye.
+void StreamRank::check_left(std::uint32_t peer) {
+  const Link& l = link(peer);
+  if (failure_ || !in_call() || l.bye_number >= call_.number) return;
+  raise({Code::kMismatch,
+         fmt::format("{} left after call {}; {} is in {}", names_[peer], l.bye_number, names_[rank_], call_.text())});
+}
+
+void StreamRank::closed(std::uint32_t peer, const std::string& why) {
+  Link& l = link(peer);
+  if (!l.left) raise({Code::kPeerFailed, fmt::format("{} lost {}: {}", names_[rank_], names_[peer], why)});
+  l.writer.clear();
+  l.open = false;
+}
+
+void StreamRank::malformed(std::uint32_t peer, std::string_view what) {
+  raise({Code::kMalformed, fmt::format("{} got from {} {}", names_[rank_], names_[peer], what)});
+}
+
+void StreamRank::raise(Error error) {
+  if (!failure_) failure_ = std::move(error);
+}
+
+bool StreamRank::report_failure(TransportEvents& events) {
+  if (!failure_) return false;
+  events.failed(*failure_);
+  return true;
+}
+
+void StreamRank::fail(const Error& error) {
+  if (!failure_) failure_ = error;
+  if (!abort_text_.empty()) return;
+  abort_text_ = (told_.empty() ? error.text : told_).substr(0, kAbortBytesMax);
+  if (abort_text_.empty()) abort_text_ = "unknown";
+  for (Link& l : links_) {
+    l.first_send = kNoOp;
+    l.hello_due = l.ping_due = false;
+    l.abort_due = l.open && !l.left;
+    l.writer.keep_started(l.salvaged, kNoToken);
+  }
+}
+
+void StreamRank::take_leave() {
+  if (failure_) return fail(*failure_);
+  for (Link& l : links_) l.bye_due = l.open;
+}
+
+void StreamRank::beat(std::uint32_t waits_for) {
+  for (Link& l : links_) {
+    if (!l.open || l.ping_due || l.ping_on_way) continue;
+    put_word(l.ping_out.data(), call_.number);
+    put_word(l.ping_out.data() + 8, waits_for);
+    l.ping_due = true;
+  }
+}
+
+std::string StreamRank::late_ranks() const {
+  std::string text;
+  const SteadyTime now = std::chrono::steady_clock::now();
+  const auto add = [&text](const std::string& words) { text += (text.empty() ? "" : "; ") + words; };
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+    const Link& l = link(peer);
+    if (!l.open || l.held || l.left) continue;
+    const std::uint64_t call = std::max(l.hello_number, l.ping_call);
+    const std::chrono::duration<double> silent = now - l.heard;
+    const std::string where = call == 0 ? "not in any call yet" : fmt::format("last seen in call {}", call);
+    if (l.heard == SteadyTime{}) {
+      add(fmt::format("no progress from {}: never heard", names_[peer]));
+    } else if (silent > kSilence) {
+      add(fmt::format("no progress from {}: silent for {}, {}", names_[peer], format_seconds({silent.count()}), where));
+    } else if (call < call_.number) {
+      add(fmt::format("{} is {}", names_[peer], where));
+    }
+  }
+  return text;
+}
+
+}  // namespace hocket

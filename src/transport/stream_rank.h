@@ -1,0 +1,126 @@
+// StreamRank: the protocol of one rank whose peers are at the other ends of byte streams, without the streams. Sans-IO:
+// a shell (transport/tcp, tests) moves bytes in and out and tells which peer has gone.
+// On every stream: a hello with the whole Call before its first message, segments straight from and into memory, a ping
+// now and then, the first error, and a bye from who leaves in order. A peer that is a call ahead is left lying.
+// Ownership: readers, writers, nothing of the caller's. Threading: one owner.
+// Refuses: whatever the plan does not have next (kMalformed), a differing Call (kMismatch, both values and ranks),
+// peers that go without a bye (kPeerFailed); each ends the communicator.
+#pragma once
+
+#include <deque>
+
+#include "net/frame_stream.h"
+#include "transport/call.h"
+#include "transport/stream_program.h"
+
+namespace hocket {
+
+class StreamRank : public RankTransport {
+ public:
+  /// `names`: how errors call each rank, "rank 2 (host a, pid 17)".
+  StreamRank(std::uint32_t rank, std::vector<std::string> names);
+
+  void offer(const MessageEnd& send, SegmentRange segments, const std::byte* memory) override;
+  [[nodiscard]] const std::byte* bytes(const MessageEnd& receive, std::uint32_t segment) override {
+    return program_->kept(receive.op, segment);
+  }
+  void acknowledge(const MessageEnd& receive, std::uint32_t segment) override {
+    program_->give_back(receive.op, segment);
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<LoadedProgram>> load(MessageProgram program) override;
+  void begin(LoadedProgram& program) override;
+  [[nodiscard]] bool flushed() const override;
+  void end() override { program_ = nullptr; }
+  void fail(const Error& error) override;
+  [[nodiscard]] const std::optional<Error>& failure() const override { return failure_; }
+  void beat(std::uint32_t waits_for) override;
+  [[nodiscard]] std::string late_ranks() const override;
+  [[nodiscard]] std::string call_text() const override { return call_.text(); }
+
+  [[nodiscard]] std::uint32_t rank() const { return rank_; }
+  [[nodiscard]] std::uint32_t rank_count() const { return static_cast<std::uint32_t>(links_.size()); }
+
+ protected:
+  // The shell's side. `events` is null between calls.
+  /// May bytes of this peer be read now? Not while it is a call ahead.
+  [[nodiscard]] bool readable(std::uint32_t peer) const { return link(peer).open && !link(peer).held; }
+  [[nodiscard]] bool is_open(std::uint32_t peer) const { return link(peer).open; }
+  [[nodiscard]] std::array<std::span<std::byte>, 2> room(std::uint32_t peer) { return link(peer).reader.room(); }
+  void received(std::uint32_t peer, std::size_t bytes, TransportEvents* events, SteadyTime now);
+  /// Goes on with what was left lying when begin() has reached the peer's call; true when something happened.
+  bool resume(std::uint32_t peer, TransportEvents* events);
+  void closed(std::uint32_t peer, const std::string& why);
+  [[nodiscard]] bool has_outgoing(std::uint32_t peer) const;
+  [[nodiscard]] std::size_t gather(std::uint32_t peer, std::span<std::span<const std::byte>> parts);
+  void sent(std::uint32_t peer, std::size_t bytes, TransportEvents* events);
+  /// Leaves in order: a bye to everybody, or nothing after a failure.
+  void take_leave();
+  /// Reports the failure once per call; true when there is one.
+  bool report_failure(TransportEvents& events);
+
+ private:
+  static constexpr std::size_t kPingBytes = 16;
+  static constexpr std::size_t kAbortBytesMax = 2048;
+  static constexpr FrameWriter::Token kNoToken = kNoOp;
+  static constexpr FrameWriter::Token kPingToken = kNoOp - 1;
+
+  struct Link {
+    bool open = true;
+    bool left = false;  // said bye, or told us its error: its end is explained
+    FrameReader reader;
+    FrameWriter writer;
+    bool held = false;  // a hello of a later call waits in the reader
+    bool hello_due = false;
+    bool ping_due = false;
+    bool ping_on_way = false;
+    bool abort_due = false;
+    bool bye_due = false;
+    OpId first_send = kNoOp;  // list of sends with segments to queue
+    OpId last_send = kNoOp;
+    std::uint64_t hello_number = 0;  // of the last call the peer has begun
+    std::uint64_t bye_number = 0;    // calls the peer had finished when it left
+    SteadyTime heard;
+    std::uint64_t ping_call = 0;
+    std::uint32_t ping_waits_for = 0;
+    std::array<std::byte, kCallBytes> hello_in{};
+    std::array<std::byte, kPingBytes> ping_in{};
+    std::array<std::byte, kPingBytes> ping_out{};
+    std::vector<std::byte> abort_in;
+    std::byte* segment_place = nullptr;
+    std::vector<std::byte> salvaged;  // after a failure: the rest of a payload whose frame had begun
+  };
+
+  [[nodiscard]] Link& link(std::uint32_t peer) { return links_[peer]; }
+  [[nodiscard]] const Link& link(std::uint32_t peer) const { return links_[peer]; }
+  [[nodiscard]] bool in_call() const { return program_ != nullptr; }
+  void parse(std::uint32_t peer, TransportEvents* events);
+  /// False when the header is left lying.
+  bool take_header(std::uint32_t peer, TransportEvents* events);
+  bool take_hello_header(Link& l, const FrameHeader& header);
+  bool take_segment_header(std::uint32_t peer, TransportEvents* events);
+  void take_frame(std::uint32_t peer, TransportEvents* events);
+  void take_hello(std::uint32_t peer);
+  void take_abort(std::uint32_t peer);
+  void take_bye(std::uint32_t peer);
+  void malformed(std::uint32_t peer, std::string_view what);
+  void check_left(std::uint32_t peer);
+  void refill(Link& l);
+  void queue_segments(Link& l);
+  void raise(Error error);
+  [[nodiscard]] std::optional<Call> past_call(std::uint64_t number) const;
+
+  std::uint32_t rank_;
+  std::vector<std::string> names_;
+  std::deque<Link> links_;
+  StreamProgram* program_ = nullptr;
+  Call call_;
+  Fingerprint call_fingerprint_;
+  std::array<std::byte, kCallBytes> hello_out_{};
+  std::vector<Call> history_;  // a ring of the last calls, for peers that say late what they think of them
+  std::optional<Error> failure_;
+  std::string abort_text_;  // as it travels; empty: nothing was told yet
+  std::string told_;        // the text of a peer's abort, to be passed on as it was
+};
+
+}  // namespace hocket

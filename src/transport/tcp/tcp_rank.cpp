@@ -1,0 +1,217 @@
+#include "transport/tcp/tcp_rank.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "net/socket.h"
+
+namespace hocket {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::size_t kPartsMax = 32;
+constexpr std::size_t kEventsMax = 64;
+/// Reads of one connection before the engine gets its turn.
+constexpr int kReadsPerPoll = 4;
+/// With more peers than this, poll() asks epoll which of them have something.
+constexpr std::size_t kDirectPeersMax = 4;
+
+}  // namespace
+
+Result<std::unique_ptr<TcpRank>> TcpRank::make(std::uint32_t rank, std::vector<std::string> names,
+                                               std::vector<Descriptor> links) {
+  std::unique_ptr<TcpRank> made(new TcpRank(rank, std::move(names), std::move(links)));
+  made->epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
+  made->wakeup_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!made->epoll_.open() || !made->wakeup_.open())
+    return hocket::fail(Code::kResourceExhausted, "rank {}: no descriptor to wait with: {}", rank, system_words(errno));
+  HOCKET_TRY(made->watch_all());
+  return made;
+}
+
+Result<void> TcpRank::watch_all() {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u32 = rank_count();
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wakeup_.get(), &event) != 0)
+    return hocket::fail(Code::kResourceExhausted, "rank {}: cannot watch: {}", rank(), system_words(errno));
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+    if (peer != rank()) watch(peer, false);
+  }
+  return {};
+}
+
+TcpRank::~TcpRank() {
+  const SteadyTime deadline = steady_clock::now() + kLeaveTime;
+  take_leave();
+  flush_until(deadline);
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+    if (links_[peer].open()) ::shutdown(links_[peer].get(), SHUT_WR);
+  }
+  drain_until(deadline);
+}
+
+void TcpRank::watch(std::uint32_t peer, bool writing) {
+  const std::uint32_t wanted =
+      (readable(peer) ? std::uint32_t{EPOLLIN} : 0U) | (writing ? std::uint32_t{EPOLLOUT} : 0U);
+  if (wanted == watched_[peer]) return;
+  if (wanted == 0) return unwatch(peer);
+  epoll_event event{};
+  event.events = wanted;
+  event.data.u32 = peer;
+  ::epoll_ctl(epoll_.get(), watched_[peer] == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, links_[peer].get(), &event);
+  watched_[peer] = wanted;
+}
+
+void TcpRank::unwatch(std::uint32_t peer) {
+  if (std::exchange(watched_[peer], 0U) == 0) return;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, links_[peer].get(), nullptr);
+}
+
+bool TcpRank::lost(std::uint32_t peer, const std::string& why) {
+  unwatch(peer);
+  closed(peer, why);
+  return true;
+}
+
+bool TcpRank::read(std::uint32_t peer, TransportEvents* events) {
+  bool any = false;
+  // After a failure nothing is parsed, so that there may be no room: a read of nothing would look like an end.
+  for (int i = 0; i < kReadsPerPoll && readable(peer) && !failure(); ++i) {
+    const auto room = this->room(peer);
+    std::array<iovec, 2> parts{{{room[0].data(), room[0].size()}, {room[1].data(), room[1].size()}}};
+    const std::size_t skip = room[0].empty() ? 1 : 0;
+    msghdr message{};
+    message.msg_iov = parts.data() + skip;
+    message.msg_iovlen = parts.size() - skip;
+    const ssize_t got = ::recvmsg(links_[peer].get(), &message, MSG_DONTWAIT);
+    if (got == 0) return lost(peer, "it closed the connection");
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno == EAGAIN ? any : lost(peer, system_words(errno));
+    received(peer, static_cast<std::size_t>(got), events, steady_clock::now());
+    any = true;
+    if (static_cast<std::size_t>(got) < room[0].size() + room[1].size()) break;
+  }
+  if (!readable(peer) && is_open(peer)) watch(peer, (watched_[peer] & EPOLLOUT) != 0);
+  return any;
+}
+
+bool TcpRank::write(std::uint32_t peer, TransportEvents* events) {
+  bool any = false;
+  while (has_outgoing(peer)) {
+    std::array<std::span<const std::byte>, kPartsMax> parts;
+    std::array<iovec, kPartsMax> vectors;
+    const std::size_t count = gather(peer, parts);
+    if (count == 0) break;
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      vectors[i] = {const_cast<std::byte*>(parts[i].data()), parts[i].size()};
+      bytes += parts[i].size();
+    }
+    msghdr message{};
+    message.msg_iov = vectors.data();
+    message.msg_iovlen = count;
+    const ssize_t put = ::sendmsg(links_[peer].get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0 && errno == EAGAIN) break;
+    // What the peer said last may still lie here: a failed write alone is no verdict.
+    if (put < 0) {
+      const std::string why = system_words(errno);
+      while (readable(peer) && read(peer, events)) {
+      }
+      return is_open(peer) ? lost(peer, why) : true;
+    }
+    sent(peer, static_cast<std::size_t>(put), events);
+    any = true;
+    if (static_cast<std::size_t>(put) < bytes) break;
+  }
+  return any;
+}
+
+void TcpRank::begin(LoadedProgram& program) { StreamRank::begin(program); }
+
+bool TcpRank::poll(TransportEvents& events) {
+  if (report_failure(events)) return true;
+  bool any = false;
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+    if (has_outgoing(peer)) any = write(peer, &events) || any;
+    any = resume(peer, &events) || any;
+  }
+  if (rank_count() <= kDirectPeersMax + 1) {
+    for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+      if (readable(peer)) any = read(peer, &events) || any;
+    }
+  } else {
+    std::array<epoll_event, kEventsMax> ready;
+    const int count = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), 0);
+    for (int i = 0; i < count; ++i) {
+      const std::uint32_t peer = ready[static_cast<std::size_t>(i)].data.u32;
+      if (peer < rank_count() && readable(peer)) any = read(peer, &events) || any;
+    }
+  }
+  return report_failure(events) || any;
+}
+
+void TcpRank::rest(SteadyTime until) {
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+    if (is_open(peer)) watch(peer, has_outgoing(peer));
+  }
+  std::array<epoll_event, kEventsMax> ready;
+  const int count = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), milliseconds_until(until));
+  for (int i = 0; i < count; ++i) {
+    if (ready[static_cast<std::size_t>(i)].data.u32 != rank_count()) continue;
+    std::uint64_t times = 0;
+    [[maybe_unused]] const ssize_t got = ::read(wakeup_.get(), &times, sizeof(times));
+  }
+}
+
+void TcpRank::interrupt() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t put = ::write(wakeup_.get(), &one, sizeof(one));
+}
+
+void TcpRank::fail(const Error& error) {
+  StreamRank::fail(error);
+  flush_until(steady_clock::now() + kLeaveTime);
+}
+
+/// Without events: nothing but control frames, and what had begun, is sent.
+void TcpRank::flush_until(SteadyTime deadline) {
+  for (;;) {
+    std::vector<pollfd> waits;
+    waits.reserve(links_.size());
+    for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+      if (has_outgoing(peer)) write(peer, nullptr);
+      if (has_outgoing(peer)) waits.push_back({links_[peer].get(), POLLOUT, 0});
+    }
+    if (waits.empty() || steady_clock::now() >= deadline) return;
+    wait_for(waits, deadline);
+  }
+}
+
+/// A socket closed with bytes unread resets the connection, and the peer may never see our last words.
+void TcpRank::drain_until(SteadyTime deadline) {
+  std::vector<pollfd> waits;
+  waits.reserve(links_.size());
+  for (const Descriptor& link : links_) {
+    if (link.open()) waits.push_back({link.get(), POLLIN, 0});
+  }
+  std::array<char, 65536> dropped;
+  while (!waits.empty() && steady_clock::now() < deadline) {
+    wait_for(waits, deadline);
+    std::erase_if(waits, [&dropped](const pollfd& wait) {
+      if (wait.revents == 0) return false;
+      const ssize_t got = ::recv(wait.fd, dropped.data(), dropped.size(), MSG_DONTWAIT);
+      return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+    });
+  }
+}
+
+}  // namespace hocket

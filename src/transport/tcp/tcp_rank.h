@@ -1,0 +1,49 @@
+// TcpRank: StreamRank over TCP connections, one per peer; each peer's place is a lane, so that several connections per
+// peer (one per link and direction) can follow. Non-blocking throughout: poll() moves what can move, rest() sleeps in
+// epoll until something can. Payloads go from and to their memory with one gathering or scattering call.
+// Ownership: the connections. Threading: one owner; interrupt() from any thread.
+// Refuses: waiting beyond what rest() is given; leaving takes at most kLeaveTime.
+#pragma once
+
+#include "net/descriptor.h"
+#include "transport/stream_rank.h"
+
+namespace hocket {
+
+class TcpRank final : public StreamRank {
+ public:
+  static constexpr std::chrono::milliseconds kLeaveTime{500};
+
+  /// `links`: by rank, none to oneself; authenticated and tuned.
+  [[nodiscard]] static Result<std::unique_ptr<TcpRank>> make(std::uint32_t rank, std::vector<std::string> names,
+                                                             std::vector<Descriptor> links);
+  /// Leaves in order: a bye (or the first error) to everybody, then whatever still comes is read and dropped.
+  ~TcpRank() override;
+
+  void begin(LoadedProgram& program) override;
+  bool poll(TransportEvents& events) override;
+  void rest(SteadyTime until) override;
+  void interrupt() override;
+  void fail(const Error& error) override;
+
+ private:
+  TcpRank(std::uint32_t rank, std::vector<std::string> names, std::vector<Descriptor> links)
+      : StreamRank(rank, std::move(names)), links_(std::move(links)), watched_(links_.size(), 0) {}
+
+  [[nodiscard]] Result<void> watch_all();
+  /// Asks epoll for what this peer's connection is to be woken for.
+  void watch(std::uint32_t peer, bool writing);
+  void unwatch(std::uint32_t peer);
+  bool read(std::uint32_t peer, TransportEvents* events);
+  bool write(std::uint32_t peer, TransportEvents* events);
+  bool lost(std::uint32_t peer, const std::string& why);
+  void flush_until(SteadyTime deadline);
+  void drain_until(SteadyTime deadline);
+
+  std::vector<Descriptor> links_;
+  std::vector<std::uint32_t> watched_;  // epoll events asked for; 0: not watched
+  Descriptor epoll_;
+  Descriptor wakeup_;
+};
+
+}  // namespace hocket

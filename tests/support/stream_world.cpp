@@ -1,0 +1,341 @@
+#include "support/stream_world.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/random.h"
+#include "engine/rank_run.h"
+#include "transport/stream_rank.h"
+
+namespace hocket::test {
+namespace {
+
+/// Turns without any movement after which nobody will ever move.
+constexpr std::uint32_t kStill = 20'000;
+
+struct Pipe {
+  std::deque<std::byte> bytes;
+  bool ended = false;  // the writer has gone; what is in the pipe still arrives
+};
+
+MessageProgram messages_of(const Program& program) {
+  MessageProgram messages{program.plan().fingerprint(), program.plan().what(), program.first_op(), {}};
+  for (const ProgramOp& op : program.ops()) {
+    const Op& o = program.plan().schedule().op(op.end.op);
+    const auto role = o.sends()      ? MessageOp::Role::kSend
+                      : o.receives() ? MessageOp::Role::kReceive
+                                     : MessageOp::Role::kNone;
+    messages.ops.push_back({role, op.end});
+  }
+  return messages;
+}
+
+class PipeRank final : public StreamRank {
+ public:
+  PipeRank(std::uint32_t rank, std::uint32_t ranks) : StreamRank(rank, names(ranks)) {}
+  bool poll(TransportEvents& events) override {
+    bool any = false;
+    for (std::uint32_t peer = 0; peer < rank_count(); ++peer) any = resume(peer, &events) || any;
+    return report_failure(events) || any;
+  }
+  void rest(SteadyTime) override {}
+  void interrupt() override {}
+
+  using StreamRank::closed;
+  using StreamRank::gather;
+  using StreamRank::has_outgoing;
+  using StreamRank::is_open;
+  using StreamRank::readable;
+  using StreamRank::received;
+  using StreamRank::room;
+  using StreamRank::sent;
+  using StreamRank::take_leave;
+
+ private:
+  static std::vector<std::string> names(std::uint32_t ranks) {
+    std::vector<std::string> all;
+    for (std::uint32_t r = 0; r < ranks; ++r) all.push_back(fmt::format("rank {}", r));
+    return all;
+  }
+};
+
+struct WorldRank {
+  WorldRank(const Plan& plan, const Plan& odd_plan, std::uint32_t r, std::uint32_t ranks)
+      : transport(r, ranks), run(plan, r, transport), odd(odd_plan, r, transport) {
+    loaded = transport.load(messages_of(run.program())).value();
+    odd_loaded = transport.load(messages_of(odd.program())).value();
+  }
+  PipeRank transport;
+  RankRun run;
+  RankRun odd;  // what a stranger runs in its odd call
+  std::unique_ptr<LoadedProgram> loaded;
+  std::unique_ptr<LoadedProgram> odd_loaded;
+  RankBytes output;
+  std::optional<Error> error;
+  std::uint32_t call = 0;  // finished
+  bool running = false;
+  bool decided = false;
+  bool dead = false;
+};
+
+class StreamWorld {
+ public:
+  StreamWorld(StreamScenario scenario, const SimulatedCase& c)
+      : scenario_(scenario), case_(c), random_(c.options.seed), pipes_(std::size_t{c.ranks()} * c.ranks()) {
+    const Plan& odd = c.foreign ? *c.foreign : *c.plan;
+    for (std::uint32_t r = 0; r < c.ranks(); ++r)
+      ranks_.push_back(std::make_unique<WorldRank>(*c.plan, odd, r, c.ranks()));
+    capacity_ = 1 + random_.below(random_.chance(0.5) ? 100 : 5000);
+    victim_ = static_cast<std::uint32_t>(random_.below(c.ranks()));
+    death_ = random_.below(random_.chance(0.5) ? 200 : 3000);
+    odd_call_ = static_cast<std::uint32_t>(random_.below(kStreamCalls));
+    outcome_.outputs.resize(c.ranks());
+  }
+
+  StreamOutcome run() {
+    std::uint32_t still = 0;
+    for (std::uint64_t turn = 0; still < kStill && !over(); ++turn) {
+      if (scenario_ == StreamScenario::kDeath && turn == death_) kill(victim_);
+      const auto r = static_cast<std::uint32_t>(random_.below(ranks_.size()));
+      still = !ranks_[r]->dead && act(r) ? 0 : still + 1;
+    }
+    outcome_.hung = std::any_of(ranks_.begin(), ranks_.end(), [](const auto& r) { return !r->decided && !r->dead; });
+    for (const auto& rank : ranks_) {
+      outcome_.errors.push_back(rank->error);
+      outcome_.calls.push_back(rank->call);
+      outcome_.told += rank->error && rank->error->text.find("was told by") != std::string::npos ? 1 : 0;
+    }
+    return std::move(outcome_);
+  }
+
+ private:
+  Pipe& pipe(std::uint32_t from, std::uint32_t to) { return pipes_[from * ranks_.size() + to]; }
+  [[nodiscard]] bool over() const {
+    return std::all_of(ranks_.begin(), ranks_.end(), [](const auto& r) { return r->decided || r->dead; });
+  }
+
+  [[nodiscard]] bool is_stranger(std::uint32_t r) const {
+    return r == case_.stranger && scenario_ == StreamScenario::kMismatch && ranks_[r]->call == odd_call_;
+  }
+  [[nodiscard]] std::uint32_t calls_of(std::uint32_t r) const {
+    return scenario_ == StreamScenario::kSkip && r == case_.stranger ? kStreamCalls - 1 : kStreamCalls;
+  }
+
+  bool act(std::uint32_t r) {
+    switch (random_.below(3)) {
+      case 0:
+        return advance(r);
+      case 1:
+        return write(r, static_cast<std::uint32_t>(random_.below(ranks_.size())));
+      default:
+        return read(r, static_cast<std::uint32_t>(random_.below(ranks_.size())));
+    }
+  }
+
+  bool advance(std::uint32_t r) {
+    WorldRank& rank = *ranks_[r];
+    if (rank.decided) return false;
+    RankRun& run = is_stranger(r) ? rank.odd : rank.run;
+    if (!rank.running) {
+      if (random_.chance(0.8)) return true;  // the caller computes
+      start(r, run);
+    }
+    bool moved = rank.transport.poll(run.engine());
+    moved = run.engine().step() || moved;
+    if (run.engine().error()) {
+      rank.error = run.engine().error();
+      rank.transport.fail(*rank.error);
+      rank.transport.end();
+      leave(r);
+      return true;
+    }
+    if (run.engine().done() && rank.transport.flushed()) finish(r);
+    return moved || !rank.running;
+  }
+
+  void start(std::uint32_t r, RankRun& run) {
+    WorldRank& rank = *ranks_[r];
+    rank.running = true;
+    rank.output.assign(static_cast<std::size_t>(case_.plan->output_bytes().count), std::byte{0xee});
+    const auto bound = run.bind({case_.inputs[r].data(), rank.output.data()});
+    rank.transport.begin(is_stranger(r) ? *rank.odd_loaded : *rank.loaded);
+    if (bound) run.start();
+  }
+
+  void finish(std::uint32_t r) {
+    WorldRank& rank = *ranks_[r];
+    rank.transport.end();
+    rank.running = false;
+    rank.output.resize(
+        static_cast<std::size_t>(output_count(case_.plan->what(), r) * size_of(case_.plan->what().type)));
+    outcome_.outputs[r].push_back(rank.output);
+    if (++rank.call == calls_of(r)) leave(r);
+  }
+
+  void leave(std::uint32_t r) {
+    ranks_[r]->decided = true;
+    ranks_[r]->transport.take_leave();
+  }
+
+  bool write(std::uint32_t from, std::uint32_t to) {
+    WorldRank& rank = *ranks_[from];
+    Pipe& out = pipe(from, to);
+    if (from == to || out.ended) return false;
+    if (!rank.transport.has_outgoing(to)) {
+      out.ended = rank.decided;
+      return out.ended;
+    }
+    if (out.bytes.size() >= capacity_) {
+      ++outcome_.full_pipes;
+      return false;
+    }
+    std::array<std::span<const std::byte>, 8> parts;
+    const std::size_t count = rank.transport.gather(to, parts);
+    std::size_t left = 1 + random_.below(std::min<std::uint64_t>(capacity_ - out.bytes.size(), 400));
+    std::size_t moved = 0;
+    for (std::size_t i = 0; i < count && left > 0; ++i) {
+      const std::size_t part = std::min(left, parts[i].size());
+      if (part < parts[i].size()) ++outcome_.partial_writes;
+      out.bytes.insert(out.bytes.end(), parts[i].begin(), parts[i].begin() + static_cast<std::ptrdiff_t>(part));
+      left -= part;
+      moved += part;
+    }
+    rank.transport.sent(to, moved, events_of(from));
+    return moved > 0;
+  }
+
+  bool read(std::uint32_t to, std::uint32_t from) {
+    WorldRank& rank = *ranks_[to];
+    Pipe& in = pipe(from, to);
+    if (from == to || !rank.transport.is_open(from)) return false;
+    if (!rank.transport.readable(from)) {
+      ++outcome_.held;
+      return false;
+    }
+    if (rank.decided) {  // drained, as the shell does
+      const bool any = !in.bytes.empty();
+      in.bytes.clear();
+      return any;
+    }
+    if (in.bytes.empty()) {
+      if (!in.ended) return false;
+      rank.transport.closed(from, "it closed the connection");
+      return true;
+    }
+    return deliver(rank, from, in, to);
+  }
+
+  bool deliver(WorldRank& rank, std::uint32_t from, Pipe& in, std::uint32_t to) {
+    std::size_t left = 1 + random_.below(std::min<std::uint64_t>(in.bytes.size(), 300));
+    std::size_t moved = 0;
+    for (const std::span<std::byte> room : rank.transport.room(from)) {
+      const std::size_t part = std::min(left, room.size());
+      std::copy_n(in.bytes.begin(), part, room.begin());
+      in.bytes.erase(in.bytes.begin(), in.bytes.begin() + static_cast<std::ptrdiff_t>(part));
+      left -= part;
+      moved += part;
+    }
+    if (moved % kFrameHeaderBytes != 0) ++outcome_.split_headers;
+    rank.transport.received(from, moved, events_of(to), {});
+    return moved > 0;
+  }
+
+  TransportEvents* events_of(std::uint32_t r) {
+    WorldRank& rank = *ranks_[r];
+    if (!rank.running || rank.decided) return nullptr;
+    return is_stranger(r) ? &rank.odd.engine() : &rank.run.engine();
+  }
+
+  void kill(std::uint32_t r) {
+    WorldRank& rank = *ranks_[r];
+    if (rank.decided) return;
+    rank.dead = true;
+    outcome_.dead = r;
+    for (std::uint32_t peer = 0; peer < ranks_.size(); ++peer) {
+      pipe(r, peer).ended = true;
+      pipe(peer, r).bytes.clear();
+      pipe(peer, r).ended = true;
+      if (random_.chance(0.3)) pipe(r, peer).bytes.clear();  // a reset drops what was on its way
+    }
+  }
+
+  StreamScenario scenario_;
+  const SimulatedCase& case_;
+  Random random_;
+  std::vector<Pipe> pipes_;
+  std::vector<std::unique_ptr<WorldRank>> ranks_;
+  std::size_t capacity_ = 1;
+  std::uint32_t victim_ = 0;
+  std::uint64_t death_ = 0;
+  std::uint32_t odd_call_ = 0;
+  StreamOutcome outcome_;
+};
+
+/// Can no op of `rank` be the last before some op of `other` has run? Followed through dependencies and messages.
+bool depends_on(const Schedule& schedule, std::uint32_t rank, std::uint32_t other) {
+  std::vector<bool> reached(schedule.ops().size(), false);
+  std::vector<OpId> open;
+  const auto reach = [&](OpId id) {
+    if (!reached[id]) open.push_back(id);
+    reached[id] = true;
+  };
+  for (OpId id = schedule.first_op(rank); id < schedule.first_op(rank + 1); ++id) reach(id);
+  while (!open.empty()) {
+    const OpId id = open.back();
+    open.pop_back();
+    if (schedule.rank_of(id) == other) return true;
+    for (const Dependency& d : schedule.dependencies(id)) reach(d.on());
+    if (schedule.op(id).receives()) reach(schedule.match(id));
+  }
+  return false;
+}
+
+std::string judge_rank(StreamScenario scenario, const SimulatedCase& c, const StreamOutcome& o, std::uint32_t r,
+                       const RankBytes& want) {
+  const bool odd = scenario == StreamScenario::kMismatch && r == c.stranger;
+  for (const RankBytes& got : o.outputs[r]) {
+    if (got != want && !odd) return fmt::format("rank {} returned wrong data", r);
+  }
+  const std::optional<Error>& error = o.errors[r];
+  if (scenario == StreamScenario::kClean && error) return fmt::format("rank {} failed: {}", r, error->text);
+  const bool skip = scenario == StreamScenario::kSkip;
+  const bool mismatch = scenario == StreamScenario::kMismatch;
+  if (!error && (mismatch || skip) && r != c.stranger && depends_on(c.plan->schedule(), r, c.stranger))
+    return fmt::format("rank {} depends on rank {} and returned success", r, c.stranger);
+  if (!error) return "";
+  const std::uint32_t culprit = scenario == StreamScenario::kDeath ? o.dead.value_or(99) : c.stranger;
+  if (error->text.find(fmt::format("rank {}", culprit)) == std::string::npos)
+    return fmt::format("rank {} does not name rank {}: {}", r, culprit, error->text);
+  if (mismatch && (error->text.find("max") == std::string::npos || error->text.find("here") == std::string::npos))
+    return fmt::format("rank {} does not name both values: {}", r, error->text);
+  return "";
+}
+
+}  // namespace
+
+std::string_view name_of(StreamScenario scenario) {
+  constexpr std::array<std::string_view, kStreamScenarios> kNames{"Clean", "Death", "Mismatch", "Skip"};
+  return kNames[static_cast<std::size_t>(scenario)];
+}
+
+SimulatedCase draw_stream_case(StreamScenario scenario, std::uint64_t seed) {
+  const bool mismatch = scenario == StreamScenario::kMismatch;
+  SimulatedCase c = draw_case(mismatch ? Scenario::kMismatch : Scenario::kClean, seed);
+  if (scenario == StreamScenario::kSkip) c.stranger = static_cast<std::uint32_t>(seed % c.ranks());
+  return c;
+}
+
+StreamOutcome run_streams(StreamScenario scenario, const SimulatedCase& c) { return StreamWorld(scenario, c).run(); }
+
+std::string judge(StreamScenario scenario, const SimulatedCase& c, const StreamOutcome& outcome) {
+  const auto want = interpret(*c.plan, c.inputs);
+  if (!want) return want.error().text;
+  if (outcome.hung) return "nobody can move, and some ranks are undecided";
+  for (std::uint32_t r = 0; r < c.ranks(); ++r) {
+    if (outcome.dead == r) continue;
+    if (std::string wrong = judge_rank(scenario, c, outcome, r, (*want)[r]); !wrong.empty()) return wrong;
+  }
+  return "";
+}
+
+}  // namespace hocket::test

@@ -1,0 +1,39 @@
+// Real engines and the real stream protocol over byte pipes in memory: who moves, how many bytes at once, how much a
+// pipe holds and who dies when is drawn from a seed. Several calls follow each other, and ranks may run ahead.
+// Ownership: a run owns everything. Threading: one owner.
+// Refuses: nothing; a run in which nobody can move and somebody is undecided is a hang, which the judge reports.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/simulated_run.h"
+
+namespace hocket::test {
+
+enum class StreamScenario { kClean, kDeath, kMismatch, kSkip };
+inline constexpr int kStreamScenarios = 4;
+[[nodiscard]] std::string_view name_of(StreamScenario scenario);
+
+struct StreamOutcome {
+  std::vector<std::optional<Error>> errors;
+  std::vector<std::uint32_t> calls;             // finished with success, per rank
+  std::vector<std::vector<RankBytes>> outputs;  // per rank and finished call
+  std::optional<std::uint32_t> dead;
+  bool hung = false;
+  // Probes.
+  std::uint64_t partial_writes = 0;
+  std::uint64_t split_headers = 0;
+  std::uint64_t full_pipes = 0;
+  std::uint64_t held = 0;  // times a rank was a call ahead of a peer
+  std::uint64_t told = 0;
+};
+
+inline constexpr std::uint32_t kStreamCalls = 3;
+
+[[nodiscard]] StreamOutcome run_streams(StreamScenario scenario, const SimulatedCase& c);
+[[nodiscard]] SimulatedCase draw_stream_case(StreamScenario scenario, std::uint64_t seed);
+[[nodiscard]] std::string judge(StreamScenario scenario, const SimulatedCase& c, const StreamOutcome& outcome);
+
+}  // namespace hocket::test

@@ -1,0 +1,149 @@
+// The words of the network layer: addresses, port ranges, interface filters, launcher variables, store requests.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "net/interfaces.h"
+#include "net/launch.h"
+#include "net/port_range.h"
+#include "net/store_wire.h"
+
+namespace hocket {
+namespace {
+
+std::string endpoint_text(std::string_view text, std::uint16_t port = 0) {
+  const Result<Endpoint> endpoint = parse_endpoint(text, port);
+  return endpoint ? fmt::format("{} {}", endpoint->host, endpoint->port) : endpoint.error().text;
+}
+
+TEST(NetAddress, EverySpellingOfAnEndpoint) {
+  EXPECT_EQ(endpoint_text("127.0.0.1:29555"), "127.0.0.1 29555");
+  EXPECT_EQ(endpoint_text("localhost", 7), "localhost 7");
+  EXPECT_EQ(endpoint_text("::1", 7), "::1 7");
+  EXPECT_EQ(endpoint_text("[::1]:29555"), "::1 29555");
+  EXPECT_EQ(endpoint_text("[fe80::1%lo]", 7), "fe80::1%lo 7");
+  EXPECT_EQ(endpoint_text("::ffff:127.0.0.1", 7), "::ffff:127.0.0.1 7");
+  EXPECT_EQ(endpoint_text("host"), "'host' has no port: host:port or [v6]:port");
+  EXPECT_EQ(endpoint_text("host:0"), "'host:0' is not an address: '0' is not a port: 1 to 65535");
+  EXPECT_EQ(endpoint_text("host:65536"), "'host:65536' is not an address: '65536' is not a port: 1 to 65535");
+  EXPECT_EQ(endpoint_text("[::1:5"), "'[::1:5' is not an address: '[' without ']'");
+  EXPECT_EQ(endpoint_text("[::1]5"), "'[::1]5' is not an address: '5' after ']'");
+  EXPECT_EQ(endpoint_text(":5"), "':5' is not an address: no host");
+}
+
+TEST(NetAddress, MappedIpv4IsIpv4) {
+  const Result<Address> mapped = resolve({"::ffff:127.0.0.1", 80});
+  ASSERT_TRUE(mapped) << mapped.error().text;
+  EXPECT_EQ(mapped->text(), "127.0.0.1:80");
+  EXPECT_TRUE(mapped->is_loopback());
+  EXPECT_EQ(Address::loopback(AF_INET6, 80).text(), "[::1]:80");
+  EXPECT_FALSE(resolve({"192.0.2.1", 80})->is_loopback());
+}
+
+TEST(NetPortRange, WordsAndExhaustion) {
+  EXPECT_EQ(parse_port_range("20000-20003")->last, 20003);
+  EXPECT_EQ(parse_port_range("20000")->last, 20000);
+  EXPECT_EQ(parse_port_range("5-4").error().text, "port range '5-4' is empty: 5 is above 4");
+  EXPECT_FALSE(parse_port_range("0-4"));
+  EXPECT_FALSE(parse_port_range("4-"));
+  const Result<Descriptor> taken = listen_at(Address::loopback());
+  const std::uint16_t port = local_address(*taken)->port();
+  const Result<Descriptor> none = listen_in({port, port}, Address::loopback(), 4);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().text,
+            fmt::format("no free port in {}-{} at 127.0.0.1: 1 ports for 4 ranks of this host", port, port));
+}
+
+TEST(NetInterfaces, NcclGrammar) {
+  const auto passes = [](std::string_view filter, std::string_view name) {
+    return InterfaceFilter::parse(filter)->passes(name);
+  };
+  EXPECT_TRUE(passes("", "eth0"));
+  EXPECT_TRUE(passes("eth,ib", "ib0"));
+  EXPECT_FALSE(passes("eth,ib", "lo"));
+  EXPECT_TRUE(passes("=eth0", "eth0"));
+  EXPECT_FALSE(passes("=eth", "eth0"));
+  EXPECT_FALSE(passes("^docker,lo", "docker0"));
+  EXPECT_TRUE(passes("^docker,lo", "eth0"));
+  EXPECT_TRUE(passes("^=docker", "docker0"));
+  for (const char* bad : {"^", "=", "eth,^lo", "a,,b"}) EXPECT_FALSE(InterfaceFilter::parse(bad)) << bad;
+}
+
+TEST(NetInterfaces, AChoiceOrEveryReason) {
+  const std::vector<Interface> all{{"lo", Address::loopback(), true}, {"eth0", *resolve({"192.0.2.1", 1}), false}};
+  const auto choose = [&](std::string_view filter, bool several) {
+    return choose_interface(all, {*InterfaceFilter::parse(filter), AF_UNSPEC, several});
+  };
+  EXPECT_EQ(choose("=lo", false)->name, "lo");
+  EXPECT_EQ(choose("nosuch0", false).error().text,
+            "no interface for filter 'nosuch0': lo 127.0.0.1 (not passed by 'nosuch0'), "
+            "eth0 192.0.2.1 (not passed by 'nosuch0')");
+  EXPECT_EQ(
+      choose("", true).error().text,
+      "no interface for filter '': lo 127.0.0.1 (loopback, and the job has several hosts), eth0 192.0.2.1 (down)");
+}
+
+Result<std::optional<Launch>> launch_of(const std::map<std::string, std::string>& variables) {
+  return read_launch([&](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+TEST(NetLaunch, SourcesInOrder) {
+  EXPECT_FALSE(*launch_of({}));
+  const auto torch = launch_of({{"RANK", "1"},
+                                {"WORLD_SIZE", "2"},
+                                {"LOCAL_RANK", "1"},
+                                {"MASTER_ADDR", "::1"},
+                                {"MASTER_PORT", "29500"},
+                                {"SLURM_PROCID", "0"},
+                                {"SLURM_NTASKS", "1"},
+                                {"SLURM_STEP_ID", "0"}});
+  ASSERT_TRUE(torch && *torch);
+  EXPECT_EQ((*torch)->source, "torchrun (RANK, WORLD_SIZE)");
+  EXPECT_EQ((*torch)->root, "[::1]:29500");
+  const auto open_mpi = launch_of({{"OMPI_COMM_WORLD_RANK", "3"},
+                                   {"OMPI_COMM_WORLD_SIZE", "4"},
+                                   {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"},
+                                   {"PMIX_NAMESPACE", "17"}});
+  EXPECT_EQ((*open_mpi)->job, "pmix-17");
+  EXPECT_TRUE((*open_mpi)->one_host());
+  EXPECT_FALSE(*launch_of({{"RANK", "1"}, {"WORLD_SIZE", "2"}}));            // not torchrun's without MASTER_ADDR
+  EXPECT_FALSE(*launch_of({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}));  // a batch script, no step
+}
+
+TEST(NetLaunch, ContradictionsAndNonsense) {
+  EXPECT_EQ(launch_of({{"HOCKET_RANK", "0"}}).error().text, "HOCKET_RANK is set but HOCKET_SIZE is not");
+  EXPECT_EQ(launch_of({{"HOCKET_RANK", "4"}, {"HOCKET_SIZE", "4"}}).error().text,
+            "HOCKET_RANK=4 is not below HOCKET_SIZE=4");
+  EXPECT_EQ(launch_of({{"HOCKET_RANK", "x"}, {"HOCKET_SIZE", "4"}}).error().text,
+            "HOCKET_RANK='x' is not a number of ranks");
+  EXPECT_EQ(launch_of({{"HOCKET_RANK", "0"}, {"HOCKET_SIZE", "4"}, {"PMI_RANK", "1"}, {"PMI_SIZE", "4"}}).error().text,
+            "hocket (HOCKET_RANK, HOCKET_SIZE) says rank 0 of 4, but PMI (PMI_RANK, PMI_SIZE) says rank 1 of 4");
+}
+
+TEST(NetLaunch, FirstHostOfANodeList) {
+  EXPECT_EQ(first_host("node[03-05,9],other"), "node03");
+  EXPECT_EQ(first_host("a,b"), "a");
+  EXPECT_EQ(first_host("rack1-n[7]"), "rack1-n7");
+  EXPECT_EQ(first_host("alone"), "alone");
+}
+
+TEST(NetStoreWire, RequestsComeBackAndDamageDoesNot) {
+  const std::string set = spell_request({.sets = true, .wait_ms = 0, .key = "key", .value = "a value"});
+  EXPECT_EQ(*read_length(set), set.size() - 4);
+  const auto read = read_request(std::string_view(set).substr(4));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->key, "key");
+  EXPECT_EQ(read->value, "a value");
+  const std::string get = spell_request({.sets = false, .wait_ms = 1234, .key = "k", .value = {}});
+  EXPECT_EQ(read_request(std::string_view(get).substr(4))->wait_ms, 1234U);
+  for (const std::string_view bad : {"", "S", "S\x05\x00key", "G\x01\x00\x00\x00", "X123456", "S\x00\x00v"}) {
+    EXPECT_FALSE(read_request(bad)) << bad;
+  }
+  EXPECT_FALSE(read_length("abc"));
+}
+
+}  // namespace
+}  // namespace hocket

@@ -1,0 +1,142 @@
+// TcpRank and RankDriver: ranks on threads, each with its own sockets: many calls, abort from another thread,
+// deadlines, a rank that goes, and that nothing is allocated between start and completion.
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "engine/reference.h"
+#include "support/small_schedules.h"
+#include "support/tcp_ranks.h"
+
+namespace hocket {
+namespace {
+
+using std::chrono::milliseconds;
+using test::connected_ranks;
+using test::leave_all;
+using test::run_all;
+
+Plan plan_of(Result<Schedule> schedule, std::int64_t count, std::int64_t segment) {
+  const VerifiedSchedule verified = prove(std::move(schedule.value())).value();
+  const BoundCollective what{verified.schedule().collective(), count, DataType::kI64, ReduceOp::kSum};
+  return Plan::bind(verified, what, {segment}).value();
+}
+
+std::vector<std::int64_t> values_of(const Plan& plan, std::uint32_t rank) {
+  return std::vector<std::int64_t>(static_cast<std::size_t>(plan.what().count), rank + 1);
+}
+
+std::int64_t sum_of(const Plan& plan) {
+  const std::int64_t n = plan.what().collective.ranks;
+  return n * (n + 1) / 2;
+}
+
+TEST(TransportTcp, SpinningThatNeverPaysIsTriedMoreAndMoreRarely) {
+  const auto tries = [](int waits, bool pays) {
+    Spin spin(std::chrono::microseconds(50));
+    int spun = 0;
+    for (int i = 0; i < waits; ++i) {
+      const bool spins = spin.limit().count() > 0;
+      spun += spins ? 1 : 0;
+      spin.ended(spins && pays);
+    }
+    return spun;
+  };
+  EXPECT_EQ(tries(10'000, true), 10'000);
+  EXPECT_LT(tries(10'000, false), 20);
+  EXPECT_GT(tries(10'000, false), 5);
+}
+
+TEST(TransportTcp, ManyCallsOfTwoPlansOnOneSetOfConnections) {
+  for (const std::int64_t count : {0, 1, 7, 1000, 200'000}) {
+    const Plan ring = plan_of(test::ring_all_reduce(4, 2), count, 64 << 10);
+    const Plan doubling = plan_of(test::doubling_all_reduce(4), count, 32 << 10);
+    auto ranks = connected_ranks(4);
+    run_all(4, [&](std::uint32_t r) {
+      const auto one = RankDriver::create(ring, r, *ranks[r]).value();
+      const auto two = RankDriver::create(doubling, r, *ranks[r]).value();
+      for (int i = 0; i < 6; ++i) {
+        std::vector<std::int64_t> values = values_of(ring, r);
+        const Result<void> ran = (i % 2 == 0 ? one : two)->run({values.data(), values.data()});
+        ASSERT_TRUE(ran) << ran.error().text;
+        for (const std::int64_t v : values) ASSERT_EQ(v, sum_of(ring)) << "rank " << r << " call " << i;
+      }
+    });
+    leave_all(std::move(ranks));
+  }
+}
+
+TEST(TransportTcp, AbortFromAnotherThreadEndsAllRanks) {
+  const Plan plan = plan_of(test::ring_all_reduce(3, 1), 1000, 4096);
+  auto ranks = connected_ranks(3);
+  std::vector<std::unique_ptr<RankDriver>> drivers;
+  for (std::uint32_t r = 0; r < 3; ++r) drivers.push_back(RankDriver::create(plan, r, *ranks[r]).value());
+  std::jthread aborter([&] {
+    std::this_thread::sleep_for(milliseconds(100));
+    drivers[0]->abort("the user had enough");
+  });
+  std::vector<Result<void>> results(3);
+  run_all(3, [&](std::uint32_t r) {
+    if (r == 2) return;  // never comes, so that the others wait
+    std::vector<std::int64_t> values = values_of(plan, r);
+    results[r] = drivers[r]->run({values.data(), values.data()});
+  });
+  ASSERT_FALSE(results[0]);
+  EXPECT_EQ(results[0].error().code, Code::kCancelled);
+  EXPECT_NE(results[0].error().text.find("rank 0: aborted: the user had enough; call 1, all_reduce"),
+            std::string::npos);
+  ASSERT_FALSE(results[1]);
+  EXPECT_NE(results[1].error().text.find("rank 1 was told by rank 0: rank 0: aborted"), std::string::npos);
+  std::vector<std::int64_t> values = values_of(plan, 1);
+  EXPECT_NE(drivers[1]->run({values.data(), values.data()}).error().text.find("this communicator has failed"),
+            std::string::npos);
+  leave_all(std::move(ranks));
+}
+
+TEST(TransportTcp, TheDeadlineNamesWhoIsLate) {
+  const Plan plan = plan_of(test::ring_all_reduce(2, 1), 10, 4096);
+  auto ranks = connected_ranks(2);
+  const auto driver =
+      RankDriver::create(plan, 0, *ranks[0], {.timeout = milliseconds(50), .heartbeat = milliseconds(20)}).value();
+  std::vector<std::int64_t> values = values_of(plan, 0);
+  const Result<void> ran = driver->run({values.data(), values.data()});
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().code, Code::kTimeout);
+  EXPECT_NE(ran.error().text.find("rank 0: not done within 50 ms; no progress from rank 1: never heard; call 1"),
+            std::string::npos)
+      << ran.error().text;
+  leave_all(std::move(ranks));
+}
+
+TEST(TransportTcp, ARankThatLeavesIsNamedByItsCalls) {
+  const Plan plan = plan_of(test::ring_all_reduce(3, 1), 100, 4096);
+  auto ranks = connected_ranks(3);
+  std::vector<Result<void>> results(3);
+  run_all(3, [&](std::uint32_t r) {
+    const auto driver = RankDriver::create(plan, r, *ranks[r]).value();
+    for (int i = 0; i < (r == 1 ? 2 : 3); ++i) {
+      std::vector<std::int64_t> values = values_of(plan, r);
+      results[r] = driver->run({values.data(), values.data()});
+    }
+    if (r == 1) ranks[r].reset();
+  });
+  EXPECT_TRUE(results[1]);
+  for (const std::uint32_t r : {0U, 2U}) {
+    ASSERT_FALSE(results[r]);
+    EXPECT_NE(results[r].error().text.find("rank 1 left after call 2"), std::string::npos) << results[r].error().text;
+  }
+  leave_all(std::move(ranks));
+}
+
+TEST(TransportTcp, OneRankNeedsNobody) {
+  const Plan plan = plan_of(test::ring_all_reduce(1, 1), 5, 4096);
+  auto ranks = connected_ranks(1);
+  const auto driver = RankDriver::create(plan, 0, *ranks[0]).value();
+  std::vector<std::int64_t> in = values_of(plan, 0);
+  std::vector<std::int64_t> out(5, 0);
+  ASSERT_TRUE(driver->run({in.data(), out.data()}));
+  EXPECT_EQ(in, out);
+}
+
+}  // namespace
+}  // namespace hocket

@@ -1,0 +1,61 @@
+// The bench's command line: nccl-tests' letters with their meanings, and what a run of it does, checked.
+//   -b -e sizes from, to (K, M, G: powers of 1024)   -f factor or -i step   -n iterations   -w warm-up   -c check
+//   -d dtype or all   -o operator or all   -r root or -1 for each   -a time of rank 0, mean, min, max   -J JSON file
+// Threading: plain values. Refuses: sizes that are none, a least above the most, unknown words.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "schedule/collective.h"
+
+namespace hocket {
+
+enum class Average : std::uint8_t { kRank0, kMean, kMin, kMax };
+
+struct BenchSizes {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  double factor = 1;      // above 1, or
+  std::int64_t step = 0;  // bytes
+
+  [[nodiscard]] std::vector<std::int64_t> all() const;
+};
+
+struct BenchFlags {
+  std::string collective;
+  std::string first = "32M";
+  std::string last = "32M";
+  double factor = 0;
+  std::string step = "1M";
+  std::uint32_t iterations = 20;
+  std::uint32_t warmup = 1;
+  int check = 1;
+  std::string type = "float";
+  std::string op = "sum";
+  int root = 0;
+  int average = 1;
+  std::string json_file;
+  std::string algorithm = "auto";
+  std::string segment;
+  bool json = false;
+
+  void declare(CLI::App& app);
+  void declare_letters(CLI::App& app);
+};
+
+struct BenchRun {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  BenchSizes sizes;
+  std::vector<DataType> types;
+  std::vector<ReduceOp> ops;  // one where the kind combines nothing
+  Average average = Average::kMean;
+};
+
+/// A number with an optional K, M or G, in bytes.
+[[nodiscard]] Result<std::int64_t> parse_bench_size(std::string_view text);
+[[nodiscard]] Result<BenchRun> check_flags(const BenchFlags& flags);
+
+}  // namespace hocket

@@ -1,0 +1,205 @@
+#include "local_ranks.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/secret.h"
+#include "net/socket.h"
+
+namespace hocket {
+namespace {
+
+using std::chrono::steady_clock;
+
+/// After the first rank has ended badly the others find out by themselves; this is for those that do not.
+constexpr std::chrono::seconds kGrace{6};
+/// The first descriptor that nobody uses for something else.
+constexpr int kListenerDescriptor = 3;
+/// Variables of launchers: a child has one launcher only.
+constexpr std::array<std::string_view, 12> kOtherLaunchers{
+    "HOCKET_", "RANK=",     "WORLD_SIZE=",   "LOCAL_RANK=",  "LOCAL_WORLD_SIZE=", "OMPI_COMM_WORLD_",
+    "PMI_",    "MPI_LOCAL", "SLURM_PROCID=", "SLURM_NTASKS", "SLURM_STEP_ID=",    "SLURM_LOCALID="};
+
+struct Child {
+  pid_t process = 0;
+  std::optional<int> status;  // of the tools: 0..4
+};
+
+std::vector<std::string> own_arguments() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+/// Everything execve() needs, made before fork(): a child of fork must not allocate.
+class ChildImage {
+ public:
+  ChildImage(std::vector<std::string> arguments, std::vector<std::string> variables)
+      : arguments_(std::move(arguments)), variables_(std::move(variables)) {}
+
+  [[noreturn]] void execute(int listener, pid_t parent, pid_t group, const sigset_t& mask) {
+    ::setpgid(0, group);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(3);
+    const int null = ::open("/dev/null", O_RDONLY);
+    if (null >= 0) ::dup2(null, STDIN_FILENO);
+    if (null > STDIN_FILENO) ::close(null);
+    if (listener >= 0 && listener != kListenerDescriptor) ::dup2(listener, kListenerDescriptor);
+    if (listener == kListenerDescriptor) ::fcntl(listener, F_SETFD, 0);
+    ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+    const std::vector<char*>& argv = arguments_pointers_;
+    ::execve("/proc/self/exe", argv.data(), variables_pointers_.data());
+    ::_exit(4);
+  }
+
+  void prepare() {
+    arguments_pointers_ = pointers_to(arguments_);
+    variables_pointers_ = pointers_to(variables_);
+  }
+
+ private:
+  static std::vector<char*> pointers_to(std::vector<std::string>& words) {
+    std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    return pointers;
+  }
+
+  std::vector<std::string> arguments_;
+  std::vector<std::string> variables_;
+  std::vector<char*> arguments_pointers_;
+  std::vector<char*> variables_pointers_;
+};
+
+std::vector<std::string> inherited_variables() {
+  std::vector<std::string> kept;
+  for (char** each = environ; *each != nullptr; ++each) {
+    const std::string_view word(*each);
+    const bool dropped = std::any_of(kOtherLaunchers.begin(), kOtherLaunchers.end(),
+                                     [&](std::string_view prefix) { return word.starts_with(prefix); });
+    const bool ours = word.starts_with("HOCKET_TOPO_FILE=") || word.starts_with("HOCKET_DEBUG=");
+    if (!dropped || ours) kept.emplace_back(word);
+  }
+  return kept;
+}
+
+class LocalRanks {
+ public:
+  explicit LocalRanks(std::uint32_t ranks) : children_(ranks) {}
+
+  Result<int> run() {
+    sigset_t watched;
+    sigemptyset(&watched);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&watched, number);
+    sigset_t before;
+    ::pthread_sigmask(SIG_BLOCK, &watched, &before);
+    const Result<void> started = start(before);
+    if (!started) end_all();
+    while (left() > 0) {
+      if (!step(watched)) end_all();
+      reap();
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    HOCKET_TRY(started);
+    if (interrupted_ != 0) return fail(Code::kCancelled, "ended by {}", ::sigdescr_np(interrupted_));
+    int worst = 0;
+    for (const Child& child : children_) worst = std::max(worst, child.status.value_or(4));
+    return worst;
+  }
+
+ private:
+  Result<void> start(const sigset_t& mask) {
+    HOCKET_TRY_ASSIGN(const Descriptor listener, listen_at(Address::loopback()));
+    HOCKET_TRY_ASSIGN(const Address root, local_address(listener));
+    HOCKET_TRY_ASSIGN(const Secret secret, Secret::random());
+    const std::vector<std::string> arguments = own_arguments();
+    if (arguments.empty()) return fail(Code::kIo, "cannot read our own arguments");
+    for (std::uint32_t rank = 0; rank < children_.size(); ++rank) {
+      std::vector<std::string> variables = inherited_variables();
+      for (const std::string_view name : {"HOCKET_RANK", "HOCKET_LOCAL_RANK"})
+        variables.push_back(fmt::format("{}={}", name, rank));
+      for (const std::string_view name : {"HOCKET_SIZE", "HOCKET_LOCAL_SIZE"})
+        variables.push_back(fmt::format("{}={}", name, children_.size()));
+      variables.push_back("HOCKET_ROOT=" + root.text());
+      variables.push_back("HOCKET_SECRET=" + secret.text());
+      if (rank == 0) variables.push_back(fmt::format("HOCKET_LISTENER={}", kListenerDescriptor));
+      ChildImage image(arguments, std::move(variables));
+      image.prepare();
+      HOCKET_TRY(spawn(rank, image, rank == 0 ? listener.get() : -1, mask));
+    }
+    return {};
+  }
+
+  Result<void> spawn(std::uint32_t rank, ChildImage& image, int listener, const sigset_t& mask) {
+    const pid_t parent = ::getpid();
+    const pid_t process = ::fork();
+    if (process < 0) return fail(Code::kResourceExhausted, "cannot start rank {}: {}", rank, system_words(errno));
+    if (process == 0) image.execute(listener, parent, group_, mask);
+    if (group_ == 0) group_ = process;
+    ::setpgid(process, group_);
+    children_[rank].process = process;
+    return {};
+  }
+
+  [[nodiscard]] std::size_t left() const {
+    return static_cast<std::size_t>(std::count_if(
+        children_.begin(), children_.end(), [](const Child& child) { return child.process != 0 && !child.status; }));
+  }
+
+  /// False when it is time to end whoever is left.
+  bool step(const sigset_t& watched) {
+    const timespec slice{0, 200'000'000};
+    const int number = ::sigtimedwait(&watched, nullptr, &slice);
+    if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
+      interrupted_ = number;
+      return false;
+    }
+    return !give_up_ || steady_clock::now() < *give_up_;
+  }
+
+  void end_all() const {
+    if (group_ > 0) ::kill(-group_, SIGKILL);
+  }
+
+  void reap() {
+    int status = 0;
+    for (pid_t process = ::waitpid(-1, &status, WNOHANG); process > 0; process = ::waitpid(-1, &status, WNOHANG)) {
+      const auto found = std::find_if(children_.begin(), children_.end(),
+                                      [process](const Child& child) { return child.process == process; });
+      if (found == children_.end()) continue;
+      found->status = WIFEXITED(status) ? WEXITSTATUS(status) : 3;
+      if (*found->status != 0 && !give_up_) give_up_ = steady_clock::now() + kGrace;
+      if (WIFSIGNALED(status) && interrupted_ == 0) {
+        fmt::print(stderr, "hocket: rank {} (pid {}) was ended by signal {} ({})\n", found - children_.begin(), process,
+                   WTERMSIG(status), ::sigdescr_np(WTERMSIG(status)));
+      }
+    }
+  }
+
+  std::vector<Child> children_;
+  pid_t group_ = 0;
+  int interrupted_ = 0;
+  std::optional<SteadyTime> give_up_;
+};
+
+}  // namespace
+
+Result<int> run_local_ranks(std::uint32_t ranks) { return LocalRanks(ranks).run(); }
+
+}  // namespace hocket

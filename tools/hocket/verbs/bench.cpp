@@ -1,0 +1,193 @@
+// hocket bench: a collective on real ranks, timed and checked as nccl-tests does it. Rank 0 chooses the plan of every
+// row by simulation and tells the others its algorithm and segment; each rank builds it itself, and the plans' hashes
+// are compared by every call.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "algorithms/algorithm.h"
+#include "base/file.h"
+#include "bench_flags.h"
+#include "bench_table.h"
+#include "flags.h"
+#include "local_ranks.h"
+#include "planner/planner.h"
+#include "rank_job.h"
+#include "rank_pattern.h"
+#include "topology/spec.h"
+#include "verb.h"
+
+namespace hocket {
+namespace {
+
+using std::chrono::steady_clock;
+
+struct Flags {
+  BenchFlags bench;
+  JobFlags job;
+};
+
+constexpr std::uint64_t kSeed = 1;
+
+class Bench {
+ public:
+  Bench(const Flags& flags, const BenchRun& run, RankJob& job, Topology topology)
+      : flags_(flags), run_(run), job_(job), topology_(std::move(topology)), table_(flags.bench, run, job) {}
+
+  Result<int> all() {
+    if (job_.rank() == 0 && !flags_.bench.json) table_.print_header();
+    for (const DataType type : run_.types) {
+      for (const ReduceOp op : run_.ops) {
+        for (const std::uint32_t root : roots()) {
+          for (const std::int64_t bytes : run_.sizes.all()) HOCKET_TRY(row(amount(type, op, root, bytes)));
+        }
+      }
+    }
+    if (job_.rank() != 0) return wrong_ == 0 ? 0 : 1;
+    if (flags_.bench.json) print_json(table_.document());
+    if (!flags_.bench.json) table_.print_footer();
+    HOCKET_TRY(table_.write_nccl_json());
+    return wrong_ == 0 ? 0 : 1;
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::uint32_t> roots() const {
+    if (!is_rooted(run_.kind)) return {0};
+    if (flags_.bench.root >= 0) return {static_cast<std::uint32_t>(flags_.bench.root)};
+    std::vector<std::uint32_t> each(job_.size());
+    std::iota(each.begin(), each.end(), 0U);
+    return each;
+  }
+
+  [[nodiscard]] BoundCollective amount(DataType type, ReduceOp op, std::uint32_t root, std::int64_t bytes) const {
+    BoundCollective what{{run_.kind, job_.size(), root}, bytes / size_of(type), type, op};
+    if (is_blocked(run_.kind)) what.count -= what.count % job_.size();
+    return what;
+  }
+
+  /// "ring 131072", chosen by rank 0.
+  Result<std::string> choose(const BoundCollective& what) {
+    PlanningOptions options;
+    options.algorithm = flags_.bench.algorithm;
+    options.simulate.per_message_overhead = Seconds{2e-6};
+    if (!flags_.bench.segment.empty()) {
+      HOCKET_TRY_ASSIGN(options.segment, parse_bytes(flags_.bench.segment));
+    }
+    HOCKET_TRY_ASSIGN(const Planning planning, plan_collective(topology_, what, options));
+    const Candidate& chosen = planning.candidates[planning.chosen];
+    return fmt::format("{} {}", chosen.algorithm, chosen.plan.segment().count);
+  }
+
+  Result<Plan> plan(const BoundCollective& what, BenchRow& row) {
+    HOCKET_TRY(validate(what));
+    const std::string key = fmt::format("bench/{}", rows_++);
+    HOCKET_TRY_ASSIGN(const std::string words, job_.agree(key, [&] { return choose(what); }));
+    const std::size_t space = words.find(' ');
+    row.algorithm = words.substr(0, space);
+    const Result<std::int64_t> segment = parse_bench_size(words.substr(space + 1));
+    const auto known = std::find_if(algorithms().begin(), algorithms().end(),
+                                    [&](const Algorithm* a) { return a->name == row.algorithm; });
+    const bool copies = job_.size() == 1;  // any algorithm will do: it is not asked
+    if (!segment || (known == algorithms().end() && !copies))
+      return fail(Code::kMismatch, "rank {}: rank 0 chose '{}', which is unknown here", job_.rank(), words);
+    row.segment_bytes = *segment;
+    const Algorithm& algorithm = known == algorithms().end() ? *algorithms().front() : **known;
+    HOCKET_TRY_ASSIGN(VerifiedSchedule verified, plan_algorithm(algorithm, {topology_, what.collective}));
+    return Plan::bind(std::move(verified), what, Bytes{*segment});
+  }
+
+  Result<void> row(const BoundCollective& what) {
+    BenchRow row{.what = what, .algorithm = {}, .out_of_place = {}, .in_place = {}};
+    HOCKET_TRY_ASSIGN(const Plan plan, this->plan(what, row));
+    HOCKET_TRY_ASSIGN(const auto driver,
+                      RankDriver::create(plan, job_.rank(), job_.transport(), job_.driver_options()));
+    HOCKET_TRY_ASSIGN(row.out_of_place, measure(*driver, what, false));
+    HOCKET_TRY_ASSIGN(row.in_place, measure(*driver, what, true));
+    wrong_ += row.out_of_place.wrong + row.in_place.wrong;
+    if (job_.rank() == 0) table_.add(row);
+    return {};
+  }
+
+  Result<BenchHalf> measure(RankDriver& driver, const BoundCollective& what, bool in_place) {
+    const RankPattern pattern(what, job_.rank(), kSeed);
+    RankArena arena(what, job_.rank(), in_place);
+    pattern.fill_input(arena.input());
+    for (std::uint32_t i = 0; i < flags_.bench.warmup; ++i) HOCKET_TRY(driver.run(arena.buffers()));
+    HOCKET_TRY(job_.share(0));
+    const auto begin = steady_clock::now();
+    for (std::uint32_t i = 0; i < flags_.bench.iterations; ++i) HOCKET_TRY(driver.run(arena.buffers()));
+    const std::chrono::duration<double> mine = steady_clock::now() - begin;
+    BenchHalf half;
+    HOCKET_TRY_ASSIGN(const std::vector<double> times, job_.share(mine.count() / flags_.bench.iterations));
+    half.time_s = averaged(times);
+    if (flags_.bench.check == 0) return half;
+    pattern.fill_input(arena.input());
+    HOCKET_TRY(driver.run(arena.buffers()));
+    const auto wrong = static_cast<double>(pattern.count_wrong(arena.output()));
+    HOCKET_TRY_ASSIGN(const std::vector<double> wrongs, job_.share(wrong));
+    half.wrong = static_cast<std::uint64_t>(std::accumulate(wrongs.begin(), wrongs.end(), 0.0));
+    return half;
+  }
+
+  [[nodiscard]] double averaged(const std::vector<double>& times) const {
+    switch (run_.average) {
+      case Average::kRank0:
+        return times.front();
+      case Average::kMean:
+        return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
+      case Average::kMin:
+        return *std::min_element(times.begin(), times.end());
+      case Average::kMax:
+        return *std::max_element(times.begin(), times.end());
+    }
+    return 0;
+  }
+
+  const Flags& flags_;
+  const BenchRun& run_;
+  RankJob& job_;
+  Topology topology_;
+  BenchTable table_;
+  std::uint64_t rows_ = 0;
+  std::uint64_t wrong_ = 0;
+};
+
+Result<int> run(const Flags& flags) {
+  HOCKET_TRY_ASSIGN(const BenchRun run, check_flags(flags.bench));
+  HOCKET_TRY(flags.job.limit());
+  HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, flags.job.launch());
+  const std::uint32_t size = launch ? launch->size : flags.job.ranks;
+  if (is_rooted(run.kind) && (flags.bench.root < -1 || flags.bench.root >= static_cast<int>(size)))
+    return fail(Code::kInvalidArgument, "-r {}: not below the {} ranks", flags.bench.root, size);
+  if (!flags.bench.json_file.empty() && (!launch || launch->rank == 0))
+    HOCKET_TRY(check_writable(flags.bench.json_file));
+  if (!launch) return run_local_ranks(flags.job.ranks);
+  HOCKET_TRY_ASSIGN(const auto job, RankJob::open(*launch, flags.job));
+  // Ranks of one host meet in its memory: one port each, as fast as a socket there.
+  const LinkRate rate{.bandwidth = {4e9}, .latency = {5e-6}};
+  TopologyOptions options;
+  options.links = {rate};
+  HOCKET_TRY_ASSIGN(Topology topology,
+                    topology_from_spec(fmt::format("{}:{}", size == 1 ? "ring" : "switch", size), options));
+  return Bench(flags, run, *job, std::move(topology)).all();
+}
+
+VerbAction declare(CLI::App& app) {
+  auto flags = std::make_shared<Flags>();
+  flags->bench.declare(app);
+  flags->job.declare(app);
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace
+
+extern const Verb verb_bench{
+    .name = "bench",
+    .summary = "time and check a collective on real ranks, with nccl-tests' flags and columns",
+    .example = "hocket bench all_reduce --ranks 4 -b 8 -e 1M -f 8",
+    .declare = declare,
+};
+
+}  // namespace hocket
