@@ -21,8 +21,7 @@ std::size_t find_key(std::string_view text, std::string_view key) {
 
 }  // namespace
 
-Result<nlohmann::ordered_json> parse_json(std::string_view text, std::string_view file_name,
-                                         std::size_t bytes_max) {
+Result<nlohmann::ordered_json> parse_json(std::string_view text, std::string_view file_name, std::size_t bytes_max) {
   using Json = nlohmann::ordered_json;
   if (text.size() > bytes_max) {
     return fail(Code::kResourceExhausted, "{}: more than {} bytes", file_name, bytes_max);

@@ -157,7 +157,8 @@ class Tabulator {
       derived.push_back(step);
     }
     if (usable) return;
-    losses_.assumed("", "time steps", "the schedule's own are not in the order of its data; each message has the earliest");
+    losses_.assumed("", "time steps",
+                    "the schedule's own are not in the order of its data; each message has the earliest");
     for (std::size_t i = 0; i < messages_.size(); ++i) messages_[i].step = derived[i];
   }
 
@@ -171,11 +172,10 @@ class Tabulator {
     for (std::uint32_t flow = flow_of_[m.piece]; flow <= last; ++flow) {
       NiEdge& edge = m.sum ? up_.at(flow, m.from) : down_.at(flow, m.to);
       if (edge.parent != kNoParent) {
-        return tl::unexpected<Error>(
-            unfit(m.send, fmt::format("pieces {}..{} take no tree: rank {} {} them a second time, after {}",
-                                      flows_[flow].piece, flows_[flow].piece + flows_[flow].pieces - 1,
-                                      m.sum ? m.from : m.to, m.sum ? "sends its sum of" : "receives",
-                                      schedule_.describe(edge.source))));
+        return tl::unexpected<Error>(unfit(
+            m.send, fmt::format("pieces {}..{} take no tree: rank {} {} them a second time, after {}",
+                                flows_[flow].piece, flows_[flow].piece + flows_[flow].pieces - 1, m.sum ? m.from : m.to,
+                                m.sum ? "sends its sum of" : "receives", schedule_.describe(edge.source))));
       }
       edge = {m.sum ? m.to : m.from, m.step, m.send};
       steps_ = std::max(steps_, m.step + 1);

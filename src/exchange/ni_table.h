@@ -1,12 +1,12 @@
-// NiTables: a collective over trees as the schedule tables of network interfaces that sequence their messages themselves
-// (MultiTree, ISCA 2021, section IV). Every rank has a list of entries, ordered by step:
+// NiTables: a collective over trees as the schedule tables of network interfaces that sequence their messages
+// themselves (MultiTree, ISCA 2021, section IV). Every rank has a list of entries, ordered by step:
 //   reduce  send the sum of flow f to the parent once the children's sums have been added (no parent: flow f is whole)
 //   gather  send flow f to the children once the parent's copy is there (no parent: the flow's root)
 //   nop     nothing leaves in this step
 // and an aggregation list: in which step which children's sums come in. A flow is a run of pieces with a tree of its
 // own. Ownership: plain values. Threading: pure functions.
-// Refuses: schedules that are no trees (a rank sends or receives a flow twice), that move a piece to another place, with
-// local reductions or signals: named by op. Tables that do not fit together: named by rank and entry.
+// Refuses: schedules that are no trees (a rank sends or receives a flow twice), that move a piece to another place,
+// with local reductions or signals: named by op. Tables that do not fit together: named by rank and entry.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct NiFlow {
 
 struct NiEntry {
   NiOpcode opcode = NiOpcode::kNop;
-  std::uint32_t flow = 0;             // not of a nop
-  std::uint32_t parent = kNoParent;   // reduce: where the sum goes; gather: where the copy comes from
+  std::uint32_t flow = 0;            // not of a nop
+  std::uint32_t parent = kNoParent;  // reduce: where the sum goes; gather: where the copy comes from
   std::uint32_t step = 0;
   std::vector<std::uint32_t> children;             // reduce: whose sums are awaited; gather: who gets the copy
   std::vector<std::vector<std::uint32_t>> routes;  // links of each message that leaves; empty: left open

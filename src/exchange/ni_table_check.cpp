@@ -15,10 +15,7 @@ constexpr std::uint64_t kPlacesMax = std::uint64_t{1} << 28;  // pieces x ranks
 
 class TableChecker {
  public:
-  explicit TableChecker(const NiTables& tables)
-      : tables_(tables),
-        up_(0, 0),
-        down_(0, 0) {}
+  explicit TableChecker(const NiTables& tables) : tables_(tables), up_(0, 0), down_(0, 0) {}
 
   Result<void> run() {
     HOCKET_TRY(check_flows());
@@ -85,8 +82,7 @@ class TableChecker {
   }
 
   [[nodiscard]] Result<void> check_peer(std::uint32_t peer, std::string_view what) const {
-    if (peer >= tables_.collective.ranks)
-      return wrong("{} {} is no rank of {}", what, peer, tables_.collective.ranks);
+    if (peer >= tables_.collective.ranks) return wrong("{} {} is no rank of {}", what, peer, tables_.collective.ranks);
     if (peer == rank_) return wrong("{} {} is the rank itself", what, peer);
     return {};
   }
@@ -174,7 +170,8 @@ class TableChecker {
       if (i > 0 && e.children[i - 1] >= e.children[i]) return wrong("children are not in order");
     }
     const Sums& sums = sums_into(e.flow, rank_);
-    if (e.children.size() != sums.count) return wrong("{} children, {} ranks send to it", e.children.size(), sums.count);
+    if (e.children.size() != sums.count)
+      return wrong("{} children, {} ranks send to it", e.children.size(), sums.count);
     sums_of_rank_ += sums.count;
     return {};
   }
@@ -195,9 +192,10 @@ class TableChecker {
           return fail(Code::kDisproved, "rank {} aggregation {}: no flow {} or no rank {}", rank_, i, a.flow, child);
         const NiEdge& sum = up_.at(a.flow, child);
         if (sum.parent != rank_ || sum.step != a.step)
-          return fail(Code::kDisproved,
-                      "rank {} aggregation {}: a sum of flow {} from rank {} in step {}, which sends it to {} in step {}",
-                      rank_, i, a.flow, child, a.step, name_of(sum.parent), sum.step);
+          return fail(
+              Code::kDisproved,
+              "rank {} aggregation {}: a sum of flow {} from rank {} in step {}, which sends it to {} in step {}",
+              rank_, i, a.flow, child, a.step, name_of(sum.parent), sum.step);
         ++announced;
       }
       for (std::size_t k = 1; k < a.children.size(); ++k) {
@@ -215,8 +213,8 @@ class TableChecker {
   /// Every step has either entries that send or one nop.
   Result<void> check_nops(const NiTable& table) {
     if (tables_.steps > table.entries.size())
-      return fail(Code::kDisproved, "rank {} has {} entries for {} steps: every step has one that sends or a nop", rank_,
-                  table.entries.size(), tables_.steps);
+      return fail(Code::kDisproved, "rank {} has {} entries for {} steps: every step has one that sends or a nop",
+                  rank_, table.entries.size(), tables_.steps);
     std::vector<std::uint32_t> sends(tables_.steps, 0);
     std::vector<std::uint32_t> nops(tables_.steps, 0);
     for (entry_ = 0; entry_ < table.entries.size(); ++entry_) {

@@ -1,4 +1,5 @@
-// What deriving and checking network-interface tables share: the edges of the trees, by flow and rank.
+// What deriving and checking network-interface tables share: the edges of the trees, by flow and rank, and what every
+// table has whoever makes it (order, nops).
 // Ownership: plain values. Threading: one owner. Refuses nothing.
 #pragma once
 

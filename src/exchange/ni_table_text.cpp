@@ -229,7 +229,8 @@ Result<Division> read_division(const Json& root) {
   HOCKET_TRY_ASSIGN(out.blocks, small_number(*at, "blocks", kRanksMax));
   HOCKET_TRY_ASSIGN(out.pieces_per_block, small_number(*at, "pieces_per_block", kPiecesMax));
   const std::uint64_t pieces = std::uint64_t{out.blocks} * out.pieces_per_block;
-  if (pieces == 0 || pieces > kPiecesMax) return fail(Code::kMalformed, "{} pieces: must be 1 to {}", pieces, kPiecesMax);
+  if (pieces == 0 || pieces > kPiecesMax)
+    return fail(Code::kMalformed, "{} pieces: must be 1 to {}", pieces, kPiecesMax);
   if (const auto uniform = at->find("uniform"); uniform != at->end()) {
     if (!uniform->is_boolean()) return fail(Code::kMalformed, "'uniform' is {}", uniform->dump());
     out.uniform = uniform->get<bool>();
@@ -293,10 +294,9 @@ Result<void> read_flows(const Json& root, NiTables& tables) {
 }
 
 Result<NiTables> read_root(const Json& root) {
-  static constexpr std::array<std::string_view, 13> kKeys{"hocket_ni_tables", "algorithm", "collective", "ranks",
-                                                          "root",             "division",  "topology",   "steps",
-                                                          "unit",             "elements",  "dtype",      "flows",
-                                                          "tables"};
+  static constexpr std::array<std::string_view, 13> kKeys{
+      "hocket_ni_tables", "algorithm", "collective", "ranks", "root", "division", "topology", "steps", "unit",
+      "elements",         "dtype",     "flows",      "tables"};
   HOCKET_TRY(known_keys(root, kKeys));
   HOCKET_TRY_ASSIGN(const std::uint32_t version, small_number(root, "hocket_ni_tables", 0xffff));
   if (version != kVersion) return fail(Code::kUnsupported, "version {}, this program reads {}", version, kVersion);
@@ -348,8 +348,7 @@ Result<std::string> write_ni_tables(const NiTables& tables, const BoundCollectiv
   out += ",\n\"tables\": [";
   for (std::uint32_t rank = 0; rank < tables.ranks.size(); ++rank) {
     out += fmt::format("{}\n{{\"rank\": {},\n", rank == 0 ? "" : ",", rank);
-    add_list(out, "entries", tables.ranks[rank].entries,
-             [&](const NiEntry& e) { return entry_line(tables, e, unit); });
+    add_list(out, "entries", tables.ranks[rank].entries, [&](const NiEntry& e) { return entry_line(tables, e, unit); });
     out += ",\n";
     add_list(out, "aggregation", tables.ranks[rank].aggregation, arrival_line);
     out += "}";

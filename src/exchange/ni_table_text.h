@@ -3,8 +3,8 @@
 // `start` and `size` are the flow's address and length: in pieces ("unit": "piece"), or, written for a vector of known
 // length, in bytes ("unit": "byte", with `elements` and `dtype`). `parent` is null at a flow's root; `via` lists the
 // links of each message and is left out where routes are open. Ownership: returns text or tables.
-// Threading: pure functions. Refuses: unknown members, numbers out of range, addresses that are not the flow's: named by
-// rank and entry; text over 64 MiB.
+// Threading: pure functions. Refuses: unknown members, numbers out of range, addresses that are not the flow's: named
+// by rank and entry; text over 64 MiB.
 #pragma once
 
 #include <string>

@@ -32,8 +32,9 @@ Result<Contention> find_contention(const Schedule& schedule, const Topology& top
   std::vector<Use> uses;
   for (OpId id = 0; id < schedule.ops().size(); ++id) {
     if (!schedule.op(id).sends()) continue;
-    std::transform(routes.of(id).begin(), routes.of(id).end(), std::back_inserter(uses),
-                   [&](LinkId link) { return Use{schedule.op(id).step, link, id}; });
+    std::transform(routes.of(id).begin(), routes.of(id).end(), std::back_inserter(uses), [&](LinkId link) {
+      return Use{schedule.op(id).step, link, id};
+    });
   }
   std::sort(uses.begin(), uses.end());
   Contention found;

@@ -23,7 +23,7 @@ constexpr std::uint8_t kLastOfSegment = 2;
 struct Parcel {
   enum class What : std::uint8_t { kHead, kSent, kArrived, kWorked, kFree, kStep };
 
-  OpId op = kNoOp;  // kFree: the link, kStep: the rank
+  OpId op = kNoOp;        // kFree: the link, kStep: the rank
   std::uint16_t hop = 0;  // kFree: 0 for a packet of the sender there
   std::uint8_t flags = 0;
   What what = What::kHead;
@@ -210,7 +210,8 @@ class QueueSimulation final : public ScheduleRun {
     held_[link] = true;
     if (from_sender && ports_.empty(link)) ports_.port(link).active = false;
     if (from_sender && !ports_.empty(link)) inject(link, end);
-    queue_.push(end, {.op = link, .hop = from_sender ? std::uint16_t{0} : std::uint16_t{1}, .what = Parcel::What::kFree});
+    queue_.push(end,
+                {.op = link, .hop = from_sender ? std::uint16_t{0} : std::uint16_t{1}, .what = Parcel::What::kFree});
   }
 
   /// Packets wait their turn where messages wait in line.
@@ -268,7 +269,8 @@ void drop_interfaces(SimulationResult& result, std::size_t links) {
   result.link_busy.resize(links);
   const auto busiest = std::max_element(result.link_busy.begin(), result.link_busy.end());
   result.busiest_link = static_cast<LinkId>(busiest - result.link_busy.begin());
-  result.links_used = links - static_cast<std::size_t>(std::count(result.link_bytes.begin(), result.link_bytes.end(), 0));
+  result.links_used =
+      links - static_cast<std::size_t>(std::count(result.link_bytes.begin(), result.link_bytes.end(), 0));
   std::erase_if(result.timeline, [&](const LinkInterval& bar) { return bar.link >= links; });
 }
 

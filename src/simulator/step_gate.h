@@ -1,9 +1,9 @@
 // StepGate: the step counters of network interfaces that inject strictly by step (MultiTree, ISCA 2021, section IV).
 // A rank's counter moves on when all messages of its step have been handed to the interfaces and these can take more:
-// a packet enters an interface in one cycle (the time of a flit) and at most `buffer_packets` wait in it. A step in which
-// the rank sends nothing is a nop of estimated length: the cycles of the step's largest message less what the buffer
-// holds, or one cycle per packet when it holds all; twice that after a step in which the rank sent. With a global step
-// the counters are one, which moves on when every message of the step has arrived. Events in, actions out.
+// a packet enters an interface in one cycle (the time of a flit) and at most `buffer_packets` wait in it. A step in
+// which the rank sends nothing is a nop of estimated length: the cycles of the step's largest message less what the
+// buffer holds, or one cycle per packet when it holds all; twice that after a step in which the rank sent. With a
+// global step the counters are one, which moves on when every message of the step has arrived. Events in, actions out.
 // Ownership: borrows plan and topology. Threading: one owner.
 // Refuses: sends that wait for a message of their own or a later step, and messages in several segments.
 #pragma once

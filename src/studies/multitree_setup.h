@@ -31,8 +31,8 @@ class MultitreeBench {
   /// `add_time`: false leaves additions out, as the paper's metric does.
   [[nodiscard]] Result<Picos> time(const std::string& network, std::string_view scheme, Bytes size,
                                    bool add_time = true);
-  [[nodiscard]] Result<SimulationResult> simulated(const std::string& network, const MultitreeScheme& scheme, Bytes size,
-                                                   const SimulateOptions& options);
+  [[nodiscard]] Result<SimulationResult> simulated(const std::string& network, const MultitreeScheme& scheme,
+                                                   Bytes size, const SimulateOptions& options);
   [[nodiscard]] Result<const Topology*> network(const std::string& spec);
   [[nodiscard]] Result<const VerifiedSchedule*> schedule(const std::string& network, std::string_view algorithm);
   [[nodiscard]] static SimulateOptions options(const MultitreeScheme& scheme);

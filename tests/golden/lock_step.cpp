@@ -101,8 +101,8 @@ std::int64_t time_of_nops(std::uint32_t last, std::int64_t bytes, FlowControl co
   send(1, last - 1, 2, last);
   auto verified = prove(*std::move(builder).finish());
   EXPECT_TRUE(verified) << verified.error().text;
-  const BoundCollective what{{CollectiveKind::kAllGather, 2, 0}, 2 * pieces * bytes / 4, DataType::kF32,
-                             ReduceOp::kSum};
+  const BoundCollective what{
+      {CollectiveKind::kAllGather, 2, 0}, 2 * pieces * bytes / 4, DataType::kF32, ReduceOp::kSum};
   const Plan plan = *Plan::bind(std::move(*verified), what, {std::int64_t{1} << 40});
   SimulateOptions options{.model = NetworkModel::kPacket, .timeline = true};
   options.interfaces = {.injection = Injection::kLockStep, .flow_control = control};
@@ -157,7 +157,8 @@ Plan multitree(const Topology& topology, std::int64_t bytes) {
   return *Plan::bind(std::move(*verified), {collective, bytes / 4, DataType::kF32, ReduceOp::kSum}, {bytes});
 }
 
-// All ranks in step, no two messages on a link: a step is one message, and the clock without cost is no slower.
+// All ranks in step, no two messages on a link: a step is one message and its latency. With counters of their own the
+// ranks hide some of the latencies.
 TEST(LockStep, StepsOfMultitreeTakeOneMessageEach) {
   const Topology torus = network("torus:4x4");
   const std::int64_t bytes = std::int64_t{2} << 20;
@@ -165,14 +166,13 @@ TEST(LockStep, StepsOfMultitreeTakeOneMessageEach) {
   const std::int64_t step = (bytes / 16 / 256 * 17) * kCycle + kLatency;
   EXPECT_EQ(run(plan, torus, Injection::kGlobalStep, FlowControl::kPacket).time.count, 10 * step);
   const std::int64_t lock_step = run(plan, torus, Injection::kLockStep, FlowControl::kPacket).time.count;
-  const std::int64_t ready = run(plan, torus, Injection::kWhenReady, FlowControl::kPacket).time.count;
-  EXPECT_LE(ready, lock_step);
-  EXPECT_LE(lock_step, 10 * step + step / 10);
+  EXPECT_LE(lock_step, 10 * step);
+  EXPECT_GE(lock_step, 10 * (step - kLatency));
 }
 
 TEST(Contention, MultitreeHasNone) {
-  for (const std::string spec : {"torus:4x4", "torus:8x8", "mesh:4x4", "mesh:8x8", "torus:4x4x4", "hypercube:4",
-                                 "fattree:4x4", "bigraph:4x8"}) {
+  for (const std::string spec :
+       {"torus:4x4", "torus:8x8", "mesh:4x4", "mesh:8x8", "torus:4x4x4", "hypercube:4", "fattree:4x4", "bigraph:4x8"}) {
     const Topology topology = network(spec);
     const Plan plan = multitree(topology, 1 << 20);
     const auto contention = find_contention(plan.schedule(), topology);

@@ -88,7 +88,8 @@ void SimulationFlags::declare(CLI::App& app) {
   app.add_option("--copy-rate", copy_rate, "a rank's rate of copying what arrives [no limit]");
   app.add_option("--reduce-rate", reduce_rate, "a rank's rate of reducing what arrives [no limit]");
   app.add_flag("--store-and-forward", store_and_forward, "a hop starts when all of a segment (packet) is there");
-  app.add_option("--inject", inject, "packet model: a send leaves when ready, in lockstep, or in the steps of an oracle")
+  app.add_option("--inject", inject,
+                 "packet model: a send leaves when ready, in lockstep, or in the steps of an oracle")
       ->capture_default_str();
   app.add_option("--flow-control", flow_control, "packet model: a head flit per packet or per message")
       ->capture_default_str();

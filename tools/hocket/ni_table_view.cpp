@@ -108,15 +108,17 @@ Result<void> write_ni_study(const NiStudy& study, const Plan& plan, const std::s
 }
 
 void show_ni_study(const NiStudy& study, const Plan& plan) {
-  fmt::print("\nnetwork-interface tables of '{}': {} flows, {} steps, at most {} entries a rank; read back and proved\n",
-             study.tables.algorithm, study.tables.flows.size(), study.tables.steps, largest_table(study.tables));
+  fmt::print(
+      "\nnetwork-interface tables of '{}': {} flows, {} steps, at most {} entries a rank; read back and proved\n",
+      study.tables.algorithm, study.tables.flows.size(), study.tables.steps, largest_table(study.tables));
   for (const std::string& line : study.losses.lines()) fmt::print("lost: {}\n", line);
   print_entries(study, plan, 0);
   fmt::print("\n{}\n", study.contention_text);
   if (!study.not_in_lock_step.empty()) fmt::print("{}\n", study.not_in_lock_step);
   Table runs({"sends leave", "flow control", "time", "algbw GB/s", "head flits %"});
   for (const NiRun& run : study.runs) {
-    const double rate = run.time.count > 0 ? static_cast<double>(plan.what().bytes().count) / to_seconds(run.time).value : 0;
+    const double rate =
+        run.time.count > 0 ? static_cast<double>(plan.what().bytes().count) / to_seconds(run.time).value : 0;
     runs.add({std::string(name_of(run.injection)), std::string(name_of(run.flow_control)),
               format_seconds(to_seconds(run.time)), fmt::format("{:.2f}", rate / 1e9),
               fmt::format("{:.2f}", 100 * run.head_share)});

@@ -1,5 +1,5 @@
-// MultiTree (Huang et al., ISCA 2021): step counts, head flits, the regenerated bandwidths row by row, bandwidth against
-// size on the networks of the evaluation, weak scaling on tori, and the headline figures.
+// MultiTree (Huang et al., ISCA 2021): step counts, head flits, the regenerated bandwidths row by row, bandwidth
+// against size on the networks of the evaluation, weak scaling on tori, and the headline figures.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -87,9 +87,9 @@ void print_points(const StudyReport& report) {
         const auto at = std::find_if(report.points.begin(), report.points.end(), [&](const StudyPoint& p) {
           return p.network == network && p.scheme == scheme && p.size == size;
         });
-        line.push_back(at == report.points.end() ? "-"
-                                                 : fmt::format("{:.2f}", static_cast<double>(size.count) /
-                                                                             to_seconds(at->time).value / 1e9));
+        line.push_back(at == report.points.end()
+                           ? "-"
+                           : fmt::format("{:.2f}", static_cast<double>(size.count) / to_seconds(at->time).value / 1e9));
       }
       table.add(line);
     }
