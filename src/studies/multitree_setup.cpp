@@ -31,6 +31,9 @@ constexpr std::array<MultitreeScheme, 7> kSchemes{{
     {"multitree-ready", "multitree", multitree(Injection::kWhenReady, FlowControl::kMessage), false},
 }};
 
+/// A vector is cut in so many segments when messages are pipelined; the first: not at all.
+constexpr std::array<std::int64_t, 4> kParts{1, 16, 64, 256};
+
 BoundCollective all_reduce(std::uint32_t ranks, Bytes size) {
   return {.collective = {CollectiveKind::kAllReduce, ranks, 0},
           .count = size.count / size_of(DataType::kF32),
@@ -85,12 +88,17 @@ Result<SimulationResult> MultitreeBench::simulated(const std::string& network, c
   if (progress) progress(fmt::format("{} {} {}", network, scheme.name, format_bytes(size)));
   HOCKET_TRY_ASSIGN(const Topology* const topology, this->network(network));
   HOCKET_TRY_ASSIGN(const VerifiedSchedule* const verified, schedule(network, scheme.algorithm));
+  const BoundCollective what = all_reduce(topology->rank_count(), size);
   PlanningOptions search;
   search.simulate = options;
-  if (!scheme.pipelined) search.segment = size;
-  HOCKET_TRY_ASSIGN(Candidate best,
-                    simulate_best(*verified, *topology, all_reduce(topology->rank_count(), size), search));
-  return std::move(best.simulated);
+  std::optional<SimulationResult> best;
+  for (const std::int64_t parts : kParts) {
+    search.segment = {std::max<std::int64_t>(size.count / parts, options.packet_payload.count)};
+    HOCKET_TRY_ASSIGN(Candidate tried, simulate_best(*verified, *topology, what, search));
+    if (!best || tried.simulated.time < best->time) best = std::move(tried.simulated);
+    if (!scheme.pipelined) break;
+  }
+  return std::move(*best);
 }
 
 Result<Picos> MultitreeBench::time(const std::string& network, std::string_view scheme, Bytes size, bool add_time) {

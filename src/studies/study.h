@@ -34,6 +34,9 @@ struct StudyRow {
   [[nodiscard]] std::optional<bool> pass() const;
 };
 
+/// Judged, and outside its band.
+[[nodiscard]] inline bool missed(const StudyRow& row) { return row.pass() == std::optional<bool>(false); }
+
 /// One simulated point.
 struct StudyPoint {
   std::string network;

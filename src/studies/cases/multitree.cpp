@@ -13,6 +13,32 @@ namespace {
 
 constexpr std::array<std::int64_t, 4> kSizes{32 * kKiB, 128 * kKiB, 512 * kKiB, 2048 * kKiB};
 
+// Why rows miss, as far as the regenerated figures themselves tell.
+constexpr std::string_view kTreesNote =
+    "on direct networks below 2 MiB the authors' simulator takes up to 1.4 times what serialisation, latency and "
+    "additions of all steps add up to one after another; ours hides some of that, and as no two messages share a link "
+    "in a step nothing in our model takes longer; on bigraph, and on the torus at 2 MiB, the two agree. On the mesh "
+    "their trees also take 10 steps, ours 8";
+constexpr std::string_view kRingsNote =
+    "the authors' 2d-ring all-reduces rows, then columns: its additions are 1.6 times those of a ring; "
+    "ours (dimension_rings) reduce-scatters both dimensions and gathers back, and is faster below 512 KiB and on "
+    "meshes";
+constexpr std::string_view kRingNote =
+    "a step of the authors' ring on bigraph takes three links (539 cycles at 32 KiB), so that it changes halves with "
+    "every hop; ours stays on a switch for 28 of 32 hops";
+constexpr std::string_view kBinaryNote =
+    "the segment size of the authors' double binary tree is not known; ours is the best of several";
+constexpr std::string_view kGainNote = "follows from the rows of both schemes";
+
+/// What is known of a scheme's deviation on a network; empty where it agrees.
+std::string_view note_on(std::string_view network, std::string_view scheme) {
+  const bool bigraph = network.starts_with("bigraph");
+  if (scheme == "dbtree") return kBinaryNote;
+  if (scheme == "2d-ring") return kRingsNote;
+  if (scheme == "ring") return bigraph ? kRingNote : "";
+  return scheme.starts_with("multitree") && !bigraph ? kTreesNote : "";
+}
+
 double gb_per_s(Bytes size, Picos time) {
   return time.count > 0 ? static_cast<double>(size.count) / to_seconds(time).value / 1e9 : 0;
 }
@@ -104,6 +130,7 @@ class MultitreeStudy {
                             .unit = "GB/s",
                             .band = Band::kTenPercent,
                             .note = {}});
+    if (missed(report_.rows.back())) report_.rows.back().note = note_on(p.network, scheme);
     return {};
   }
 
@@ -125,6 +152,7 @@ class MultitreeStudy {
                               .unit = "x",
                               .band = Band::kTenPercent,
                               .note = {}});
+      if (missed(report_.rows.back())) report_.rows.back().note = kGainNote;
     };
     add("ring", p.message / p.ring, message / ring);
     add("best earlier", p.message / std::max(p.ring, p.prior_rate), message / std::max(ring, prior));
@@ -187,18 +215,20 @@ class MultitreeStudy {
   }
 
   Result<void> add_headline() {
-    report_.rows.push_back({.name = "headline, gain over ring",
-                            .published = 2.3,
-                            .ours = geometric_mean(over_ring_),
-                            .unit = "x",
-                            .band = Band::kTenPercent,
-                            .note = "ours: geometric mean over the networks and sizes above"});
-    report_.rows.push_back({.name = "headline, gain over best earlier",
-                            .published = 1.56,
-                            .ours = geometric_mean(over_best_),
-                            .unit = "x",
-                            .band = Band::kTenPercent,
-                            .note = "ours: geometric mean over the networks and sizes above"});
+    report_.rows.push_back(
+        {.name = "headline, gain over ring",
+         .published = 2.3,
+         .ours = geometric_mean(over_ring_),
+         .unit = "x",
+         .band = Band::kTenPercent,
+         .note = "ours: geometric mean over networks and sizes up to 2 MiB; how theirs is averaged is not known"});
+    report_.rows.push_back(
+        {.name = "headline, gain over best earlier",
+         .published = 1.56,
+         .ours = geometric_mean(over_best_),
+         .unit = "x",
+         .band = Band::kTenPercent,
+         .note = "ours: geometric mean over networks and sizes up to 2 MiB; how theirs is averaged is not known"});
     report_.rows.push_back(
         {.name = "training time saved over ring",
          .published = 81,

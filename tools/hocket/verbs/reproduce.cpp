@@ -99,24 +99,23 @@ void print_points(const StudyReport& report) {
 
 std::string figure(const std::optional<double>& value) { return value ? fmt::format("{:.4g}", *value) : "-"; }
 
+/// Rows, and their notes once each below.
 void print_rows(const StudyReport& report) {
-  Table table({"row", "published", "ours", "unit", "off %", "band", "result"});
+  Table table({"row", "published", "ours", "unit", "off %", "band", "result", "note"});
+  std::vector<std::string> notes;
   for (const StudyRow& row : report.rows) {
     const std::optional<bool> pass = row.pass();
     const std::optional<double> off = row.deviation();
+    const auto known = std::find(notes.begin(), notes.end(), row.note);
+    const auto number = known - notes.begin() + 1;
+    if (known == notes.end() && !row.note.empty()) notes.push_back(row.note);
     table.add({row.name, figure(row.published), figure(row.ours), row.unit,
                off ? fmt::format("{:+.1f}", 100 * *off) : "-", std::string(name_of(row.band)),
-               !pass   ? "-"
-               : *pass ? "pass"
-                       : "MISS"});
+               pass ? (*pass ? "pass" : "MISS") : "-", row.note.empty() ? "-" : fmt::format("{}", number)});
   }
-  fmt::print("{}", table.text());
-  for (const StudyRow& row : report.rows) {
-    if (!row.note.empty()) fmt::print("{}: {}\n", row.name, row.note);
-  }
+  fmt::print("{}\n", table.text());
+  for (std::size_t i = 0; i < notes.size(); ++i) fmt::print("({}) {}\n", i + 1, notes[i]);
 }
-
-bool missed(const StudyRow& row) { return row.pass() == std::optional<bool>(false); }
 
 int list_studies(bool json) {
   if (json) {
