@@ -21,10 +21,10 @@ std::size_t find_key(std::string_view text, std::string_view key) {
 
 }  // namespace
 
-Result<nlohmann::ordered_json> parse_json(std::string_view text, std::string_view file_name) {
+Result<nlohmann::ordered_json> parse_json(std::string_view text, std::string_view file_name, std::size_t bytes_max) {
   using Json = nlohmann::ordered_json;
-  if (text.size() > kJsonTextMax) {
-    return fail(Code::kResourceExhausted, "{}: more than {} bytes", file_name, kJsonTextMax);
+  if (text.size() > bytes_max) {
+    return fail(Code::kResourceExhausted, "{}: more than {} bytes", file_name, bytes_max);
   }
   std::vector<std::set<std::string>> keys;
   std::string doubled;

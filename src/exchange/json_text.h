@@ -13,7 +13,8 @@ namespace hocket {
 
 inline constexpr std::size_t kJsonTextMax = std::size_t{16} << 20;
 
-[[nodiscard]] Result<nlohmann::ordered_json> parse_json(std::string_view text, std::string_view file_name);
+[[nodiscard]] Result<nlohmann::ordered_json> parse_json(std::string_view text, std::string_view file_name,
+                                                        std::size_t bytes_max = kJsonTextMax);
 
 /// True when the text begins with '{' and holds "key" with a colon behind it.
 [[nodiscard]] bool has_json_key(std::string_view text, std::string_view key);

@@ -125,12 +125,14 @@ Result<Candidate> simulate_best(const VerifiedSchedule& verified, const Topology
                                 const PlanningOptions& options) {
   std::optional<Candidate> best;
   SegmentSearch search(verified.schedule(), what);
+  const bool whole = options.segment.count == 0 && options.simulate.interfaces.injection != Injection::kWhenReady;
   std::int64_t size = options.segment.count > 0 ? options.segment.count : search.first();
+  if (whole) size = std::max<std::int64_t>(what.bytes().count, size_of(what.type));  // lock step moves whole messages
   while (size > 0) {
     begin_step(options, "simulating " + format_bytes(what.bytes()) + " by", verified.schedule().algorithm());
     HOCKET_TRY_ASSIGN(Plan plan, Plan::bind(verified, what, {size}));
     HOCKET_TRY_ASSIGN(SimulationResult result, simulate(plan, topology, options.simulate));
-    size = options.segment.count > 0 ? 0 : search.next(size, to_seconds(result.time).value);
+    size = whole || options.segment.count > 0 ? 0 : search.next(size, to_seconds(result.time).value);
     if (best && !(result.time < best->simulated.time)) continue;
     best = Candidate{verified.schedule().algorithm(), std::move(plan), std::move(result)};
   }
@@ -170,6 +172,7 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
   planning.bound = lower_bound(topology, what);
   PlanningOptions with_bound = options;
   with_bound.simulate.bound = &planning.bound;
+  const bool in_steps = options.simulate.interfaces.injection != Injection::kWhenReady;
   for (const Algorithm* algorithm : table) {
     const std::string reason =
         what.collective.ranks == 1 ? std::string() : algorithm->supports({topology, what.collective});
@@ -191,6 +194,10 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
       const std::string text = fmt::format("its schedule is wrong: {}", candidate.error().text);
       if (!every) return fail(Code::kDisproved, "{}: {}", algorithm->name, text);
       planning.skipped.push_back({std::string(algorithm->name), text});
+      continue;
+    }
+    if (!candidate && every && candidate.error().code == Code::kUnsupported && in_steps) {
+      planning.skipped.push_back({std::string(algorithm->name), candidate.error().text});
       continue;
     }
     if (!candidate) return tl::unexpected<Error>(std::move(candidate.error()));

@@ -3,12 +3,15 @@
 // has left: at least size / bandwidth, and not before the tail has come from the link before. Messages take a link in
 // the order in which they come; a sender hands its link one segment at a time, of those that may leave the one with the
 // lowest number, so that ops which share a link keep pace. Packets take a link in turns, one from each input that has
-// some waiting; a sender is one input, whose packets come one by one, each when the one before has left.
+// some waiting; a sender is one input, whose packets come one by one, each when the one before has left. In lock step
+// a send waits for its step (simulator/step_gate.h) and links take the packet of the earliest step first.
 #include <algorithm>
+#include <optional>
 
 #include "base/event_queue.h"
 #include "simulator/round_robin.h"
 #include "simulator/schedule_run.h"
+#include "simulator/step_gate.h"
 #include "simulator/waiting_sends.h"
 
 namespace hocket {
@@ -18,10 +21,10 @@ constexpr std::uint8_t kFirstOfSegment = 1;
 constexpr std::uint8_t kLastOfSegment = 2;
 
 struct Parcel {
-  enum class What : std::uint8_t { kHead, kSent, kArrived, kWorked, kFree };
+  enum class What : std::uint8_t { kHead, kSent, kArrived, kWorked, kFree, kStep };
 
-  OpId op = kNoOp;  // kFree: the link
-  std::uint16_t hop = 0;
+  OpId op = kNoOp;        // kFree: the link, kStep: the rank
+  std::uint16_t hop = 0;  // kFree: 0 for a packet of the sender there
   std::uint8_t flags = 0;
   What what = What::kHead;
   std::int64_t bytes = 0;
@@ -99,16 +102,24 @@ class QueueSimulation final : public ScheduleRun {
         waiting_sends_(packets_ ? 0 : topology.links().size()),
         ports_(packets_ ? topology.links().size() : 0),
         held_(packets_ ? topology.links().size() : 0, false),
-        waiting_(packets_ ? topology.links().size() : 0) {}
+        waiting_(packets_ ? topology.links().size() : 0) {
+    if (options.interfaces.injection != Injection::kWhenReady) gate_.emplace(plan, topology, options, routes_);
+  }
 
   Result<SimulationResult> run() {
     HOCKET_TRY(check_steps());
+    if (gate_) {
+      HOCKET_TRY(StepGate::check(plan_));
+      gate_->start(now_);
+    }
     begin();
+    pass_gate();
     while (!queue_.empty() && !stopped()) {
       const EventQueue<Parcel>::Event event = queue_.pop();
       now_ = event.time;
       handle(event.payload);
       drain();
+      pass_gate();
     }
     return finish_result(queue_.count());
   }
@@ -116,8 +127,18 @@ class QueueSimulation final : public ScheduleRun {
  private:
   void work(OpId id, Picos end) override { queue_.push(end, {.op = id, .what = Parcel::What::kWorked}); }
 
+  /// Does what the gate asked for since the last time.
+  void pass_gate() {
+    if (!gate_) return;
+    for (const OpId id : gate_->take_releases()) launch(id, 0, 1);
+    for (const StepGate::Timer& timer : gate_->take_timers()) {
+      if (on_clock(timer.time)) queue_.push(timer.time, {.op = timer.rank, .what = Parcel::What::kStep});
+    }
+  }
+
   void launch(OpId id, std::uint32_t first, std::uint32_t count) override {
     if (packets_) {
+      if (gate_ && !gate_->admit(id, now_)) return;
       const LinkId link = routes_.of(id).front();
       ports_.push(link, {id, first, first + count});
       if (!ports_.port(link).active) inject(link, now_);
@@ -152,7 +173,9 @@ class QueueSimulation final : public ScheduleRun {
       parcel.flags |= kFirstOfSegment;
     }
     const std::int64_t part = std::min(port.left, options_.packet_payload.count);
-    parcel.bytes = part + options_.head_flit.count;
+    const bool headed =
+        options_.interfaces.flow_control == FlowControl::kPacket || (parcel.flags & kFirstOfSegment) != 0;
+    parcel.bytes = part + (headed ? options_.head_flit.count : 0);
     port.left -= part;
     port.active = true;
     if (port.left == 0) {
@@ -170,11 +193,15 @@ class QueueSimulation final : public ScheduleRun {
         if (!packets_) send_next(routes_.of(parcel.op).front());
         return sent(parcel.op);
       case Parcel::What::kArrived:
+        if (gate_) gate_->message_arrived(parcel.op, now_);
         return arrived(parcel.op);
       case Parcel::What::kWorked:
         return worked(parcel.op);
       case Parcel::What::kFree:
+        if (gate_ && parcel.hop == 0) gate_->packet_left(parcel.op, now_);
         return free_link(parcel.op);
+      case Parcel::What::kStep:
+        return gate_->timer(parcel.op, now_);
     }
   }
 
@@ -183,7 +210,8 @@ class QueueSimulation final : public ScheduleRun {
     held_[link] = true;
     if (from_sender && ports_.empty(link)) ports_.port(link).active = false;
     if (from_sender && !ports_.empty(link)) inject(link, end);
-    queue_.push(end, {.op = link, .what = Parcel::What::kFree});
+    queue_.push(end,
+                {.op = link, .hop = from_sender ? std::uint16_t{0} : std::uint16_t{1}, .what = Parcel::What::kFree});
   }
 
   /// Packets wait their turn where messages wait in line.
@@ -196,7 +224,9 @@ class QueueSimulation final : public ScheduleRun {
 
   void free_link(LinkId link) {
     held_[link] = false;
-    if (!waiting_.empty(link)) enter_link(waiting_.pop(link));
+    if (waiting_.empty(link)) return;
+    const auto step_of = [&](const Parcel& parcel) { return schedule_.op(parcel.op).step; };
+    enter_link(gate_ ? waiting_.pop_least(link, step_of) : waiting_.pop(link));
   }
 
   void enter_link(Parcel parcel) {
@@ -230,13 +260,31 @@ class QueueSimulation final : public ScheduleRun {
   PortQueues ports_;        // packets only, like the rest
   std::vector<char> held_;  // per link
   RoundRobin<Parcel> waiting_;
+  std::optional<StepGate> gate_;  // in lock step
 };
+
+/// Without the links of interfaces that the topology does not have.
+void drop_interfaces(SimulationResult& result, std::size_t links) {
+  result.link_bytes.resize(links);
+  result.link_busy.resize(links);
+  const auto busiest = std::max_element(result.link_busy.begin(), result.link_busy.end());
+  result.busiest_link = static_cast<LinkId>(busiest - result.link_busy.begin());
+  result.links_used =
+      links - static_cast<std::size_t>(std::count(result.link_bytes.begin(), result.link_bytes.end(), 0));
+  std::erase_if(result.timeline, [&](const LinkInterval& bar) { return bar.link >= links; });
+}
 
 }  // namespace
 
 Result<SimulationResult> simulate_queues(const Plan& plan, const Topology& topology, const SimulateOptions& options) {
   HOCKET_TRY_ASSIGN(FlatRoutes routes, FlatRoutes::resolve(plan.schedule(), topology));
-  return QueueSimulation(plan, topology, options, std::move(routes)).run();
+  if (options.interfaces.count == 0) return QueueSimulation(plan, topology, options, std::move(routes)).run();
+  HOCKET_TRY_ASSIGN(const InterfaceNetwork network, InterfaceNetwork::make(topology, options.interfaces.count));
+  HOCKET_TRY_ASSIGN(FlatRoutes longer, routes.behind(network));
+  HOCKET_TRY_ASSIGN(SimulationResult result,
+                    QueueSimulation(plan, network.topology(), options, std::move(longer)).run());
+  drop_interfaces(result, topology.links().size());
+  return result;
 }
 
 }  // namespace hocket

@@ -39,21 +39,20 @@ class RoundRobin {
   }
 
   /// The parcel whose input's turn it is.
-  Parcel pop(LinkId link) {
+  Parcel pop(LinkId link) { return take(link, last_turn_[link]); }
+
+  /// The first parcel of the input whose first parcel has the least key; of equals the one whose turn comes first.
+  template <class Key>
+  Parcel pop_least(LinkId link, Key&& key) {
     const std::uint32_t last = last_turn_[link];
-    const std::uint32_t turn = inputs_[last].behind;
-    const std::uint32_t entry = inputs_[turn].first;
-    inputs_[turn].first = entries_[entry].behind;
-    if (inputs_[turn].first != kNone) {
-      last_turn_[link] = turn;
-    } else if (turn == last) {
-      last_turn_[link] = kNone;
-    } else {
-      inputs_[last].behind = inputs_[turn].behind;
-    }
-    if (inputs_[turn].first == kNone) inputs_.give_back(turn);
-    entries_.give_back(entry);
-    return entries_[entry].parcel;
+    std::uint32_t before = last;
+    std::uint32_t best = last;
+    do {
+      const auto first_of = [&](std::uint32_t input) { return key(entries_[inputs_[input].first].parcel); };
+      if (first_of(inputs_[before].behind) < first_of(inputs_[best].behind)) best = before;
+      before = inputs_[before].behind;
+    } while (before != last);
+    return take(link, best);
   }
 
  private:
@@ -94,6 +93,22 @@ class RoundRobin {
     std::vector<Item> items_;
     std::uint32_t free_ = kNone;
   };
+
+  /// The first parcel of the input behind `before`, which is served last from now on.
+  Parcel take(LinkId link, std::uint32_t before) {
+    const std::uint32_t turn = inputs_[before].behind;
+    const std::uint32_t entry = inputs_[turn].first;
+    inputs_[turn].first = entries_[entry].behind;
+    if (inputs_[turn].first != kNone) {
+      last_turn_[link] = turn;
+    } else {
+      last_turn_[link] = turn == before ? kNone : before;
+      inputs_[before].behind = inputs_[turn].behind;
+      inputs_.give_back(turn);
+    }
+    entries_.give_back(entry);
+    return entries_[entry].parcel;
+  }
 
   std::uint32_t find(LinkId link, LinkId input) {
     const std::uint32_t last = last_turn_[link];

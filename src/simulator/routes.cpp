@@ -103,6 +103,15 @@ Result<std::uint32_t> FlatRoutes::stated(std::span<const LinkId> route, std::uin
   return known;
 }
 
+Result<FlatRoutes> FlatRoutes::behind(const InterfaceNetwork& network) const {
+  FlatRoutes longer(network.topology());
+  longer.index_ = index_;
+  for (std::uint32_t i = 0; i + 1 < begin_.size(); ++i) {
+    HOCKET_TRY(longer.append(network.behind(links(i))));
+  }
+  return longer;
+}
+
 Result<FlatRoutes> FlatRoutes::resolve(const Schedule& schedule, const Topology& topology) {
   HOCKET_TRY(check_fit(schedule, topology));
   FlatRoutes flat(topology);

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "schedule/schedule.h"
+#include "simulator/interface_network.h"
 #include "topology/route.h"
 
 namespace hocket {
@@ -17,6 +18,8 @@ namespace hocket {
 class FlatRoutes {
  public:
   [[nodiscard]] static Result<FlatRoutes> resolve(const Schedule& schedule, const Topology& topology);
+  /// The same routes with the links of the interfaces at both ends; refers to the network's topology.
+  [[nodiscard]] Result<FlatRoutes> behind(const InterfaceNetwork& network) const;
 
   [[nodiscard]] std::span<const LinkId> of(OpId send) const { return links(index_[send]); }
   /// The least bandwidth on the way.

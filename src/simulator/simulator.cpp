@@ -12,6 +12,23 @@ namespace {
 constexpr double kRounding = 1e-9;
 constexpr double kOverheadMax = 1e6;  // seconds
 constexpr std::int64_t kPacketMax = std::int64_t{1} << 40;
+constexpr std::uint32_t kInterfacesMax = 1024;
+
+Result<void> check_interfaces(const SimulateOptions& options) {
+  const InterfaceOptions& interfaces = options.interfaces;
+  const bool plain = interfaces.injection == Injection::kWhenReady && interfaces.count == 0 &&
+                     interfaces.flow_control == FlowControl::kPacket;
+  if (!plain && options.model != NetworkModel::kPacket) {
+    return fail(Code::kUnsupported,
+                "lock step, message-based flow control and a number of interfaces need the packet model, not {}",
+                name_of(options.model));
+  }
+  if (interfaces.count > kInterfacesMax) {
+    return fail(Code::kInvalidArgument, "{} interfaces per rank: must be 0 (one per link) to {}", interfaces.count,
+                kInterfacesMax);
+  }
+  return {};
+}
 
 Result<void> check_options(const SimulateOptions& options) {
   if (options.packet_payload.count < 1 || options.packet_payload.count > kPacketMax) {
@@ -33,7 +50,7 @@ Result<void> check_options(const SimulateOptions& options) {
   if (options.store_and_forward && options.model == NetworkModel::kFluid) {
     return fail(Code::kUnsupported, "the fluid model has no store and forward; use message or packet");
   }
-  return {};
+  return check_interfaces(options);
 }
 
 }  // namespace
@@ -46,6 +63,28 @@ std::string_view name_of(NetworkModel model) {
       return "packet";
     case NetworkModel::kFluid:
       return "fluid";
+  }
+  return "?";
+}
+
+std::string_view name_of(Injection injection) {
+  switch (injection) {
+    case Injection::kWhenReady:
+      return "ready";
+    case Injection::kLockStep:
+      return "lockstep";
+    case Injection::kGlobalStep:
+      return "oracle";
+  }
+  return "?";
+}
+
+std::string_view name_of(FlowControl control) {
+  switch (control) {
+    case FlowControl::kPacket:
+      return "packet";
+    case FlowControl::kMessage:
+      return "message";
   }
   return "?";
 }

@@ -22,6 +22,23 @@ namespace hocket {
 enum class NetworkModel : std::uint8_t { kMessage, kPacket, kFluid };
 [[nodiscard]] std::string_view name_of(NetworkModel model);
 
+/// When a send may leave: as soon as its data are there; when its rank's step counter has come to its step; or when
+/// every message of the steps before has arrived everywhere (a global clock without cost).
+enum class Injection : std::uint8_t { kWhenReady, kLockStep, kGlobalStep };
+[[nodiscard]] std::string_view name_of(Injection injection);
+
+/// A head flit on every packet, or on the first of a message only.
+enum class FlowControl : std::uint8_t { kPacket, kMessage };
+[[nodiscard]] std::string_view name_of(FlowControl control);
+
+/// What stands between a rank and its links; packet model only, but for `count` 0 the defaults change nothing.
+struct InterfaceOptions {
+  Injection injection = Injection::kWhenReady;
+  FlowControl flow_control = FlowControl::kPacket;
+  std::uint32_t count = 0;            // messages that a rank sends (and receives) at once; 0: one per link
+  std::uint32_t buffer_packets = 58;  // packets that wait in an interface while the rank's next step begins
+};
+
 struct SimulateOptions {
   NetworkModel model = NetworkModel::kMessage;
   Bytes packet_payload{256};
@@ -34,6 +51,7 @@ struct SimulateOptions {
   BytesPerSecond copy_rate;           // recv and copy, one after another per rank; 0: free
   BytesPerSecond reduce_rate;         // recv_reduce and reduce, likewise; 0: free
   Progress* progress = nullptr;       // told how many of all segments have been sent
+  InterfaceOptions interfaces;
 };
 
 /// One segment (or packet) on one link.

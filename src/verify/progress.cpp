@@ -3,7 +3,7 @@
 // when its receive is ready too. Sends and receives of one connection follow their program order.
 #include <algorithm>
 
-#include "schedule/frontier.h"
+#include "schedule/order.h"
 #include "verify/fifo_order.h"
 #include "verify/verifier.h"
 
@@ -11,23 +11,7 @@ namespace hocket {
 
 std::vector<OpId> Verifier::topological_order() {
   const auto count = static_cast<OpId>(schedule_->ops().size());
-  Frontier<std::uint8_t> frontier(*schedule_, 0, count);
-  std::vector<OpId> order;
-  order.reserve(count);
-  const auto enter = [&](OpId id) {
-    if (frontier.startable(id) == 0) return;
-    frontier.start(id);
-    order.push_back(id);
-  };
-  for (OpId id = 0; id < count; ++id) enter(id);
-  for (std::size_t next = 0; next < order.size(); ++next) {
-    const OpId id = order[next];
-    frontier.finish(id, 1, enter);
-    if (schedule_->op(id).sends()) {
-      frontier.arrive(schedule_->match(id));
-      enter(schedule_->match(id));
-    }
-  }
+  std::vector<OpId> order = execution_order(*schedule_);
   if (order.size() < count) {
     std::vector<bool> done(count, false);
     for (const OpId id : order) done[id] = true;

@@ -133,7 +133,8 @@ TEST(ScheduleFiles, EveryAlgorithmReadsBackProved) {
         ASSERT_TRUE(written) << written.error().text;
         Result<Schedule> again = format->read(*written, "again");
         ASSERT_TRUE(again) << again.error().text;
-        EXPECT_TRUE(format->name == "msccl-xml" || again->fingerprint() == verified->schedule().fingerprint());
+        const bool own = format->name == "hkt" || format->name == "json";  // the others hold less
+        EXPECT_TRUE(!own || again->fingerprint() == verified->schedule().fingerprint());
         EXPECT_TRUE(prove(std::move(*again))) << format->name;
       }
     }

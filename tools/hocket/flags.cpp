@@ -89,7 +89,36 @@ void SimulationFlags::declare(CLI::App& app) {
   app.add_option("--copy-rate", copy_rate, "a rank's rate of copying what arrives [no limit]");
   app.add_option("--reduce-rate", reduce_rate, "a rank's rate of reducing what arrives [no limit]");
   app.add_flag("--store-and-forward", store_and_forward, "a hop starts when all of a segment (packet) is there");
+  app.add_option("--inject", inject,
+                 "packet model: a send leaves when ready, in lockstep, or in the steps of an oracle")
+      ->capture_default_str();
+  app.add_option("--flow-control", flow_control, "packet model: a head flit per packet or per message")
+      ->capture_default_str();
+  app.add_option("--interfaces", interfaces, "packet model: network interfaces of a rank, 0 = one per link")
+      ->capture_default_str();
 }
+
+namespace {
+
+Result<InterfaceOptions> interface_options(const SimulationFlags& flags) {
+  InterfaceOptions options;
+  options.count = flags.interfaces;
+  if (flags.inject == "lockstep") {
+    options.injection = Injection::kLockStep;
+  } else if (flags.inject == "oracle") {
+    options.injection = Injection::kGlobalStep;
+  } else if (flags.inject != "ready") {
+    return fail(Code::kInvalidArgument, "unknown --inject '{}'; known: ready, lockstep, oracle", flags.inject);
+  }
+  if (flags.flow_control == "message") {
+    options.flow_control = FlowControl::kMessage;
+  } else if (flags.flow_control != "packet") {
+    return fail(Code::kInvalidArgument, "unknown --flow-control '{}'; known: packet, message", flags.flow_control);
+  }
+  return options;
+}
+
+}  // namespace
 
 Result<SimulateOptions> SimulationFlags::options() const {
   SimulateOptions options;
@@ -103,6 +132,7 @@ Result<SimulateOptions> SimulationFlags::options() const {
     return fail(Code::kInvalidArgument, "unknown network model '{}'; known: message, packet, fluid", model);
   }
   options.store_and_forward = store_and_forward;
+  HOCKET_TRY_ASSIGN(options.interfaces, interface_options(*this));
   HOCKET_TRY_ASSIGN(options.packet_payload, parse_bytes(payload));
   HOCKET_TRY_ASSIGN(options.head_flit, parse_bytes(head));
   HOCKET_TRY_ASSIGN(options.per_message_overhead, parse_seconds(overhead));

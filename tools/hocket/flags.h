@@ -55,6 +55,9 @@ struct SimulationFlags {
   std::string copy_rate;
   std::string reduce_rate;
   bool store_and_forward = false;
+  std::string inject = "ready";
+  std::string flow_control = "packet";
+  std::uint32_t interfaces = 0;
 
   void declare(CLI::App& app);
   [[nodiscard]] Result<SimulateOptions> options() const;

@@ -12,10 +12,13 @@ Division divide(const Collective& collective, std::uint32_t pieces) {
 }
 
 Transfers::Transfers(const Collective& collective, std::uint32_t pieces, std::string_view algorithm)
+    : Transfers(collective, divide(collective, pieces), algorithm) {}
+
+Transfers::Transfers(const Collective& collective, Division division, std::string_view algorithm)
     : collective_(collective),
-      pieces_(pieces),
-      builder_(collective, divide(collective, pieces), std::string(algorithm)),
-      places_(std::size_t{collective.ranks} * pieces, Place::kNowhere) {
+      pieces_(division.pieces()),
+      builder_(collective, std::move(division), std::string(algorithm)),
+      places_(std::size_t{collective.ranks} * pieces_, Place::kNowhere) {
   place_inputs();
 }
 

@@ -24,6 +24,7 @@ class Transfers {
  public:
   /// Division of `pieces` pieces in all; a blocked collective gets pieces / ranks pieces in each block.
   Transfers(const Collective& collective, std::uint32_t pieces, std::string_view algorithm);
+  Transfers(const Collective& collective, Division division, std::string_view algorithm);
 
   /// What `from` holds goes to `to`, which adds it to what it holds.
   void reduce(std::uint32_t from, std::uint32_t to, Run run, OpOptions options);

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "bounds/statement.h"
 #include "exchange/schedule_format.h"
 #include "flags.h"
+#include "ni_table_view.h"
 #include "planner/planner.h"
 #include "progress_line.h"
 #include "report/table.h"
@@ -24,6 +26,7 @@ struct Flags {
   std::string repair;
   std::string sizes;
   std::string output;
+  std::optional<std::string> ni_table;  // a file, or empty: shown only
   bool json = false;
 };
 
@@ -32,6 +35,7 @@ struct Job {
   BoundCollective what;
   Planning planning;
   SeparatePhases separate;  // all-reduce only
+  std::optional<NiStudy> interfaces;
 };
 
 nlohmann::ordered_json candidate_json(const Job& job, const Candidate& c) {
@@ -81,6 +85,9 @@ void print_document(const Job& job) {
   out["chosen"] = job.planning.candidates[job.planning.chosen].algorithm;
   out["reason"] = job.planning.reason;
   out["notes"] = job.topology.notes();
+  if (job.interfaces) {
+    out["ni_tables"] = ni_study_json(*job.interfaces, job.planning.candidates[job.planning.chosen].plan);
+  }
   print_json(out);
 }
 
@@ -173,12 +180,14 @@ Result<int> run(const Flags& flags) {
   HOCKET_TRY_ASSIGN(Topology topology, flags.topology.load());
   HOCKET_TRY_ASSIGN(const BoundCollective what, flags.amount.bind(kind, topology.rank_count()));
   if (!flags.output.empty()) HOCKET_TRY(check_writable(flags.output));
+  if (flags.ni_table && !flags.ni_table->empty()) HOCKET_TRY(check_writable(*flags.ni_table));
   if (!flags.output.empty() && flags.sizes.empty()) HOCKET_TRY(schedule_format_for_path(flags.output));
   PlanningOptions options;
   options.algorithm = flags.algorithm;
   HOCKET_TRY_ASSIGN(options.segment, flags.simulation.segment_bytes());
   HOCKET_TRY_ASSIGN(options.simulate, flags.simulation.options());
   if (!flags.sizes.empty()) {
+    if (flags.ni_table) return fail(Code::kInvalidArgument, "--sizes has no one plan for --ni-table");
     if (!flags.repair.empty() || (flags.algorithm != "auto" && flags.algorithm != "all"))
       return fail(Code::kInvalidArgument, "--sizes chooses among all algorithms: not with --algo or --repair");
     return show_windows(topology, what, {flags.sizes, flags.output, flags.json}, options);
@@ -186,9 +195,13 @@ Result<int> run(const Flags& flags) {
   Result<Planning> planning = plan(flags, topology, what, options);
   if (!planning) return tl::unexpected<Error>(std::move(planning.error()));
   const SeparatePhases separate = separate_phases(topology, what);
-  const Job job{std::move(topology), what, std::move(*planning), separate};
+  Job job{std::move(topology), what, std::move(*planning), separate, {}};
   const Plan& chosen = job.planning.candidates[job.planning.chosen].plan;
   if (!flags.output.empty()) HOCKET_TRY(save_schedule(chosen.schedule(), flags.output));
+  if (flags.ni_table) {
+    HOCKET_TRY_ASSIGN(job.interfaces, study_ni_tables(chosen, job.topology, options.simulate));
+    if (!flags.ni_table->empty()) HOCKET_TRY(write_ni_study(*job.interfaces, chosen, *flags.ni_table));
+  }
   if (flags.json) {
     print_document(job);
     return 0;
@@ -198,6 +211,7 @@ Result<int> run(const Flags& flags) {
     fmt::print("wrote {}: '{}', {} ops; simulated with --segment {}\n", flags.output, chosen.schedule().algorithm(),
                chosen.schedule().ops().size(), format_bytes(chosen.segment()));
   }
+  if (job.interfaces) show_ni_study(*job.interfaces, chosen);
   return 0;
 }
 
@@ -212,6 +226,11 @@ VerbAction declare(CLI::App& app) {
   app.add_option("--repair", flags->repair,
                  "a schedule planned before the --break: changed where it must be, not planned anew");
   app.add_option("--sizes", flags->sizes, "FROM:TO: which algorithm at which size, instead of one --size");
+  app.add_option_function<std::string>(
+         "--ni-table", [flags](const std::string& file) { flags->ni_table = file == "-" ? "" : file; },
+         "the plan as network-interface tables, in lock step and not; FILE (.nit) gets all of them, - none")
+      ->expected(0, 1)
+      ->default_str("-");
   app.add_option("-o,--output", flags->output, "file for the chosen schedule (.hkt, .json, .xml)");
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return run(*flags); };

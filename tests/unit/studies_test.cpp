@@ -1,0 +1,46 @@
+// What `hocket reproduce` judges by, and what it says without a study or with a wrong one.
+#include <gtest/gtest.h>
+
+#include "studies/multitree_published.h"
+#include "studies/multitree_setup.h"
+#include "studies/study.h"
+
+namespace hocket {
+namespace {
+
+StudyRow row(std::optional<double> published, std::optional<double> ours, Band band) {
+  return {.name = "row", .published = published, .ours = ours, .unit = "x", .band = band, .note = {}};
+}
+
+TEST(Studies, BandsJudge) {
+  EXPECT_EQ(row(10, 10.9, Band::kTenPercent).pass(), true);
+  EXPECT_EQ(row(10, 11.1, Band::kTenPercent).pass(), false);
+  EXPECT_EQ(row(10, 8.9, Band::kTenPercent).pass(), false);
+  EXPECT_EQ(row(10, 10.01, Band::kExact).pass(), false);
+  EXPECT_EQ(row(10, 10, Band::kExact).pass(), true);
+  EXPECT_EQ(row(10, 5, Band::kAtMost).pass(), true);
+  EXPECT_EQ(row(10, 10.1, Band::kAtMost).pass(), false);
+  EXPECT_EQ(row(10, 10, Band::kNone).pass(), std::nullopt);
+  EXPECT_EQ(row(10, {}, Band::kTenPercent).pass(), std::nullopt);
+  EXPECT_EQ(row({}, 10, Band::kTenPercent).pass(), std::nullopt);
+  EXPECT_NEAR(*row(10, 9, Band::kNone).deviation(), -0.1, 1e-12);
+}
+
+TEST(Studies, MultitreeIsListed) {
+  ASSERT_FALSE(studies().empty());
+  EXPECT_EQ(studies().front()->name, "multitree");
+}
+
+// The closed form of a ring: every step a packet train and one latency; additions of 128 B a cycle beside it.
+TEST(Studies, RingOfTheSetupIsItsClosedForm) {
+  MultitreeBench bench;
+  const auto time = bench.time("torus:4x4", "ring", {2048 * kKiB}, false);
+  ASSERT_TRUE(time) << time.error().text;
+  EXPECT_EQ(time->count, 30 * (512 * 17 * 1000 + 150000));
+  const auto total = bench.time("torus:4x4", "ring", {2048 * kKiB});
+  ASSERT_TRUE(total);
+  EXPECT_EQ(total->count - time->count, 15 * (131072 / 128) * 1000);
+}
+
+}  // namespace
+}  // namespace hocket
