@@ -155,6 +155,7 @@ void print_document(const Explanation& e, const std::string& model) {
 void print_text(const Explanation& e, const std::string& model) {
   const Planning& planning = e.planning;
   fmt::print("choice       {}\n", planning.reason);
+  if (e.what.collective.ranks == 1) return;
   if (planning.wish.empty()) {
     fmt::print("rule         least simulated time among the proved candidates ({} model)\n", model);
   } else {

@@ -105,7 +105,7 @@ Result<int> show_cache(const Flags& flags) {
     print_json(out);
     return damaged ? 1 : 0;
   }
-  fmt::print("{} plans in {}\n", entries.size(), flags.shell);
+  fmt::print("{} plan{} in {}\n", entries.size(), entries.size() == 1 ? "" : "s", flags.shell);
   if (!entries.empty()) fmt::print("{}", table.text());
   for (const CacheEntry& e : entries) {
     if (!e.damage.empty()) fmt::print("not used: {}\n", e.damage);
