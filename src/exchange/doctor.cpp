@@ -102,6 +102,11 @@ Result<Diagnosis> diagnose_schedule(const ScheduleFormat& format, std::string_vi
                                    schedule.rank_count(), schedule.ops().size(), schedule.division().pieces()));
   e.contents.push_back("whether it does what it says: hocket verify");
   e.ranks = schedule.rank_count();
+  if (format.read_losses != nullptr) e.losses = format.read_losses(bytes);
+  if (!format.keeps_ops) {
+    e.round_trip_text = "a copy says the same in other steps";
+    return result;
+  }
   const auto written = format.write(schedule);
   if (!written) {
     e.round_trip_text = fmt::format("not written: {}", written.error().text);
@@ -112,6 +117,14 @@ Result<Diagnosis> diagnose_schedule(const ScheduleFormat& format, std::string_vi
   e.round_trip_text = again ? fmt::format("written as {} and read again: ops, pieces, dependencies", format.name)
                             : fmt::format("the copy does not read: {}", again.error().text);
   return result;
+}
+
+/// Whether a file of some kind can also be taken as a schedule.
+std::string schedule_line(const ScheduleFormat& format, std::string_view bytes, std::string_view file_name) {
+  const Result<Schedule> read = format.read(bytes, file_name);
+  if (!read) return fmt::format("no schedule by itself: {}", read.error().text);
+  return fmt::format("as a schedule: {} on {} ranks, {} ops (hocket verify proves it)",
+                     name_of(read->collective().kind), read->rank_count(), read->ops().size());
 }
 
 std::string_view guess_of(std::string_view bytes) {
@@ -137,15 +150,16 @@ Result<Diagnosis> recognise_and_examine(std::string_view bytes, std::string_view
   if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     return fail(Code::kMalformed, "{}: the file is empty", file_name);
   }
-  for (const ScheduleFormat* format : schedule_formats()) {
-    if (format->recognise(bytes)) return diagnose_schedule(*format, bytes, file_name);
-  }
+  const FileKind* const kind = recognise_kind(bytes);
+  const ScheduleFormat* const schedule = recognise_schedule(bytes);
+  if (schedule != nullptr && kind == nullptr) return diagnose_schedule(*schedule, bytes, file_name);
   for (const TopologyFormat* format : topology_formats()) {
     if (format->recognise != nullptr && format->recognise(bytes)) return diagnose_topology(*format, bytes, file_name);
   }
-  if (const FileKind* const kind = recognise_kind(bytes)) {
+  if (kind != nullptr) {
     Diagnosis result{.format = std::string(kind->name), .description = std::string(kind->description)};
     HOCKET_TRY_ASSIGN(result.examination, kind->examine(bytes, file_name));
+    if (schedule != nullptr) result.examination.contents.push_back(schedule_line(*schedule, bytes, file_name));
     return result;
   }
   return fail(Code::kMalformed, "{}: {} ({} bytes)", file_name, guess_of(bytes), bytes.size());

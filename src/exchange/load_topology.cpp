@@ -63,13 +63,11 @@ Result<const TopologyFormat*> recognise_topology(std::string_view text, std::str
   for (const TopologyFormat* format : topology_formats()) {
     if (format->recognise != nullptr && format->recognise(text)) return format;
   }
-  for (const ScheduleFormat* format : schedule_formats()) {
-    if (!format->recognise(text)) continue;
-    return fail(Code::kMalformed, "{}: a schedule ({}), not a topology", file_name, format->name);
-  }
   if (const FileKind* const kind = recognise_kind(text)) {
     return fail(Code::kMalformed, "{}: {}, not a topology{}", file_name, kind->description, kind->not_a_topology);
   }
+  if (const ScheduleFormat* const format = recognise_schedule(text))
+    return fail(Code::kMalformed, "{}: a schedule ({}), not a topology", file_name, format->name);
   if (trim_blanks(text.substr(0, 4096)).empty()) return fail(Code::kMalformed, "{}: the file is empty", file_name);
   return fail(Code::kMalformed, "{}: not a topology file of a known format ({})", file_name, known_formats());
 }

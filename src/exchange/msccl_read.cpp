@@ -24,6 +24,7 @@ struct Step {
   PieceRange target;
   std::uint32_t depends_tb = kNoOp;
   std::uint32_t depends_step = 0;
+  std::int64_t order = -1;  // kMscclOrder; -1: the file does not say
   pugi::xml_node node;
 };
 
@@ -179,6 +180,9 @@ class MscclReader {
       HOCKET_TRY_ASSIGN(step.target, read_range(node, "dstbuf", "dstoff", rank));
       step.source.count = step.target.count = static_cast<std::uint32_t>(count);
     }
+    if (node.attribute(kMscclOrder)) {
+      HOCKET_TRY_ASSIGN(step.order, number(node, kMscclOrder, 0, std::int64_t{1} << 32));
+    }
     HOCKET_TRY_ASSIGN(const std::int64_t depends, number(node, "depid", -1, 65535));
     if (depends >= 0) {
       step.depends_tb = static_cast<std::uint32_t>(depends);
@@ -284,16 +288,42 @@ class MscclReader {
     std::optional<BuilderOp> copied;
     if (in_place_ && collective_.kind != CollectiveKind::kReduceScatter) copied = copy_input(builder, rank);
     std::vector<std::vector<Emitted>> done(gpu.blocks.size());
-    for (std::size_t b = 0; b < gpu.blocks.size(); ++b) {
-      const ThreadBlock& block = gpu.blocks[b];
-      std::optional<BuilderOp> before = copied;
-      for (std::uint32_t s = 0; s < block.steps.size(); ++s) {
-        done[b].push_back(emit(builder, {rank, block, s, before, hidden_rounds}));
-        if (done[b].back().any) before = done[b].back().last;
-      }
+    for (std::size_t b = 0; b < gpu.blocks.size(); ++b) done[b].resize(gpu.blocks[b].steps.size());
+    std::vector<std::optional<BuilderOp>> before(gpu.blocks.size(), copied);
+    for (const StepPlace& at : order_of(gpu)) {
+      Emitted& emitted = done[at.block][at.step];
+      emitted = emit(builder, {rank, gpu.blocks[at.block], at.step, before[at.block], hidden_rounds});
+      if (emitted.any) before[at.block] = emitted.last;
     }
     for (std::size_t b = 0; b < gpu.blocks.size(); ++b) HOCKET_TRY(add_waits(builder, rank, b, done));
     return {};
+  }
+
+  struct StepPlace {
+    std::size_t block = 0;
+    std::uint32_t step = 0;
+    std::int64_t order = 0;
+  };
+
+  /// Block after block, or by kMscclOrder where every step has it and it counts up inside each block.
+  static std::vector<StepPlace> order_of(const Gpu& gpu) {
+    std::vector<StepPlace> places;
+    bool stated = true;
+    for (std::size_t b = 0; b < gpu.blocks.size(); ++b) {
+      std::int64_t last = -1;
+      for (std::uint32_t s = 0; s < gpu.blocks[b].steps.size(); ++s) {
+        const Step& step = gpu.blocks[b].steps[s];
+        const bool nop = step.type == "nop";
+        stated = stated && (nop || step.order > last);
+        if (!nop) last = step.order;
+        places.push_back({b, s, last});
+      }
+    }
+    if (stated) {
+      std::stable_sort(places.begin(), places.end(),
+                       [](const StepPlace& x, const StepPlace& y) { return x.order < y.order; });
+    }
+    return places;
   }
 
   std::optional<BuilderOp> copy_input(ScheduleBuilder& builder, std::uint32_t rank) const {

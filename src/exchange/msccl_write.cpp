@@ -1,6 +1,8 @@
 // Writes MSCCL XML. Each connection end of a rank becomes a thread block, local ops share one; an op that waits for
-// several ops of other blocks is preceded by nops, since a step can name one wait only.
-// Lost: routes, steps, the algorithm's division weights (refused), channels beyond 32 per pair (refused).
+// several ops of other blocks is preceded by nops, since a step can name one wait only. The attribute `hocket_op` keeps
+// each rank's order of ops, which decides who goes first where ops compete; other readers pass over it.
+// Lost: routes, steps, names of channels. Refused: division weights, more channels, thread blocks or steps than MSCCL
+// has.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -39,6 +41,7 @@ class MscclWriter {
     for (std::uint32_t rank = 0; rank < schedule_.rank_count(); ++rank) {
       HOCKET_TRY(place_ops(rank));
       add_waits(rank);
+      HOCKET_TRY(check_blocks(rank));
       body += gpu_text(rank);
     }
     std::string name(name_of(c.kind));
@@ -123,6 +126,19 @@ class MscclWriter {
     return {};
   }
 
+  [[nodiscard]] Result<void> check_blocks(std::uint32_t rank) const {
+    if (blocks_.size() > kMscclBlocksMax) {
+      return fail(Code::kUnsupported, "MSCCL runs {} thread blocks on a GPU at once, rank {} needs {}", kMscclBlocksMax,
+                  rank, blocks_.size());
+    }
+    for (const Block& block : blocks_) {
+      if (block.lines.size() <= kMscclStepsMax) continue;
+      return fail(Code::kUnsupported, "MSCCL has {} steps for a thread block, one of rank {} needs {}", kMscclStepsMax,
+                  rank, block.lines.size());
+    }
+    return {};
+  }
+
   /// Appends each op to its block in program order, after the nops that carry its further waits.
   void add_waits(std::uint32_t rank) {
     const OpId begin = schedule_.first_op(rank);
@@ -175,9 +191,11 @@ class MscclWriter {
                          place_text("src", source, source_rank), place_text("dst", target, target_rank), op.count);
     }
     const bool waits = line.depends_tb != kNoOp;
-    return fmt::format("      <step s=\"{}\" {} depid=\"{}\" deps=\"{}\" hasdep=\"{}\"/>\n", index, what,
+    const std::string order =
+        line.op == kNoOp ? "" : fmt::format(" {}=\"{}\"", kMscclOrder, line.op - schedule_.first_op(rank));
+    return fmt::format("      <step s=\"{}\" {} depid=\"{}\" deps=\"{}\" hasdep=\"{}\"{}/>\n", index, what,
                        waits ? std::int64_t{line.depends_tb} : -1, waits ? std::int64_t{line.depends_step} : -1,
-                       line.depended_on ? 1 : 0);
+                       line.depended_on ? 1 : 0, order);
   }
 
   [[nodiscard]] std::string gpu_text(std::uint32_t rank) const {
@@ -212,5 +230,14 @@ class MscclWriter {
 }  // namespace
 
 Result<std::string> write_msccl_xml(const Schedule& schedule) { return MscclWriter(schedule).write(); }
+
+LossReport write_losses_of_msccl(const Schedule& schedule) {
+  LossReport losses;
+  if (schedule.route_count() > 0)
+    losses.ignored("", fmt::format("{} routes", schedule.route_count()), "a thread block names its two GPUs only");
+  losses.ignored("", "steps and channel numbers", "thread blocks order their steps; channels of a pair count from 0");
+  losses.assumed("", "Simple as proto, every size as window", "a schedule does not say");
+  return losses;
+}
 
 }  // namespace hocket

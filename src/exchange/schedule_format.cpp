@@ -5,7 +5,14 @@
 
 namespace hocket {
 
-Result<Schedule> load_schedule(const std::string& path) {
+const ScheduleFormat* recognise_schedule(std::string_view bytes) {
+  for (const ScheduleFormat* format : schedule_formats()) {
+    if (format->recognise != nullptr && format->recognise(bytes)) return format;
+  }
+  return nullptr;
+}
+
+Result<Schedule> load_schedule(const std::string& path, LossReport* losses) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (error || !std::filesystem::exists(status)) return fail(Code::kIo, "{}: no such file", path);
@@ -16,10 +23,13 @@ Result<Schedule> load_schedule(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes(size, '\0');
   if (!file.read(bytes.data(), static_cast<std::streamsize>(size))) return fail(Code::kIo, "{}: cannot be read", path);
+  if (const ScheduleFormat* const format = recognise_schedule(bytes)) {
+    if (losses != nullptr && format->read_losses != nullptr) losses->append(format->read_losses(bytes));
+    return format->read(bytes, path);
+  }
   std::string known;
   for (const ScheduleFormat* format : schedule_formats()) {
-    if (format->recognise(bytes)) return format->read(bytes, path);
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", format->name);
+    if (format->read != nullptr) known += fmt::format("{}{}", known.empty() ? "" : ", ", format->name);
   }
   return fail(Code::kMalformed, "{}: not a schedule in a format known ({})", path, known);
 }
@@ -31,13 +41,22 @@ Result<void> save_schedule(const Schedule& schedule, const std::string& path) {
 }
 
 Result<const ScheduleFormat*> schedule_format_for_path(const std::string& path) {
-  const std::string extension = std::filesystem::path(path).extension().string();
+  const ScheduleFormat* longest = nullptr;
   std::string known;
   for (const ScheduleFormat* format : schedule_formats()) {
-    if (format->extension == extension) return format;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", format->extension);
+    if (!path.ends_with(format->extension)) continue;
+    if (longest == nullptr || format->extension.size() > longest->extension.size()) longest = format;
   }
-  return fail(Code::kInvalidArgument, "{}: unknown extension '{}'; known: {}", path, extension, known);
+  if (longest != nullptr) return longest;
+  return fail(Code::kInvalidArgument, "{}: unknown extension '{}'; known: {}", path,
+              std::filesystem::path(path).extension().string(), known);
+}
+
+LossReport losses_of_saving(const Schedule& schedule, const std::string& path) {
+  const Result<const ScheduleFormat*> format = schedule_format_for_path(path);
+  if (!format || (*format)->write_losses == nullptr) return {};
+  return (*format)->write_losses(schedule);
 }
 
 }  // namespace hocket

@@ -97,6 +97,8 @@ std::string explain_choice(const Planning& planning) {
   if (second->simulated.time == best.simulated.time) {
     return fmt::format("{} and {} tie at {}; the first in the table is taken", best.algorithm, second->algorithm, time);
   }
+  if (second->simulated.time < best.simulated.time)
+    return fmt::format("{} has the best score: {}", best.algorithm, time);
   return fmt::format("{} has the least simulated time: {}, {:.2f}x faster than {}", best.algorithm, time,
                      static_cast<double>(second->simulated.time.count) /
                          static_cast<double>(std::max<std::int64_t>(1, best.simulated.time.count)),
@@ -117,6 +119,37 @@ Result<std::vector<std::uint32_t>> survivors_of(const Topology& before, const To
     survivors.push_back(found->second);
   }
   return survivors;
+}
+
+/// The algorithm with the least time, after the factors of the scores; the one they ask for where they do.
+Result<void> choose(Planning& planning, const Topology& topology, const BoundCollective& what, const Scores& scores) {
+  const CollectiveKind kind = what.collective.kind;
+  const std::int64_t bytes = what.bytes().count;
+  const auto score = [&](const Candidate& c) {
+    return to_seconds(c.simulated.time).value * scores.factor(c.algorithm, topology, kind, bytes);
+  };
+  for (std::size_t i = 0; i < planning.candidates.size(); ++i) {
+    if (score(planning.candidates[i]) < score(planning.candidates[planning.chosen])) planning.chosen = i;
+  }
+  planning.reason = explain_choice(planning);
+  const std::string& fastest = planning.candidates[planning.chosen].algorithm;
+  if (const double factor = scores.factor(fastest, topology, kind, bytes); factor != 1)
+    planning.reason += fmt::format(" (its time counts {:g} times by the scores)", factor);
+  const ScoreRule* const wish = scores.wish(topology, kind, bytes);
+  if (wish == nullptr) return {};
+  const auto wanted = std::find_if(planning.candidates.begin(), planning.candidates.end(),
+                                   [&](const Candidate& c) { return c.algorithm == wish->algorithm; });
+  if (wanted == planning.candidates.end()) {
+    const auto skipped = std::find_if(planning.skipped.begin(), planning.skipped.end(),
+                                      [&](const Skipped& s) { return s.algorithm == wish->algorithm; });
+    return fail(Code::kUnsupported, "{}: {} cannot be taken: {}", wish->place, wish->algorithm,
+                skipped == planning.skipped.end() ? "it is not among the algorithms asked for" : skipped->reason);
+  }
+  planning.wish = wish->place;
+  planning.reason = fmt::format("{} asks for {} ({}); by time: {}", wish->place, wish->algorithm,
+                                format_seconds(to_seconds(wanted->simulated.time)), planning.reason);
+  planning.chosen = static_cast<std::size_t>(wanted - planning.candidates.begin());
+  return {};
 }
 
 }  // namespace
@@ -152,6 +185,22 @@ Result<VerifiedSchedule> plan_algorithm(const Algorithm& algorithm, const PlanRe
   return prove(std::move(schedule));
 }
 
+Result<std::vector<const Algorithm*>> algorithms_named(std::string_view words) {
+  if (words == "auto" || words == "all") return std::vector<const Algorithm*>(algorithms().begin(), algorithms().end());
+  std::vector<const Algorithm*> named;
+  for (std::size_t begin = 0; begin <= words.size();) {
+    const std::size_t end = std::min(words.find(',', begin), words.size());
+    HOCKET_TRY_ASSIGN(const Algorithm* const one, find_algorithm(words.substr(begin, end - begin)));
+    named.push_back(one);
+    begin = end + 1;
+  }
+  std::vector<const Algorithm*> table;
+  for (const Algorithm* algorithm : algorithms()) {
+    if (std::find(named.begin(), named.end(), algorithm) != named.end()) table.push_back(algorithm);
+  }
+  return table;
+}
+
 Result<Planning> plan_collective(const Topology& topology, const BoundCollective& what,
                                  const PlanningOptions& options) {
   HOCKET_TRY(validate(what));
@@ -159,14 +208,8 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
     return fail(Code::kMismatch, "the collective has {} ranks, the topology {}", what.collective.ranks,
                 topology.rank_count());
   }
-  const bool every = options.algorithm == "auto" || options.algorithm == "all";
-  std::vector<const Algorithm*> table;
-  if (every) {
-    table.assign(algorithms().begin(), algorithms().end());
-  } else {
-    HOCKET_TRY_ASSIGN(const Algorithm* const one, find_algorithm(options.algorithm));
-    table.push_back(one);
-  }
+  HOCKET_TRY_ASSIGN(const std::vector<const Algorithm*> table, algorithms_named(options.algorithm));
+  const bool every = table.size() > 1;
   Planning planning;
   begin_step(options, "computing", "the bound");
   planning.bound = lower_bound(topology, what);
@@ -209,7 +252,13 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
     if (what.collective.ranks == 1) break;
   }
   if (planning.candidates.empty()) {
-    return fail(Code::kUnsupported, "no algorithm supports {} on '{}'", name_of(what.collective.kind), topology.name());
+    return fail(Code::kUnsupported, "no algorithm{} supports {} on '{}'",
+                options.algorithm == "auto" || options.algorithm == "all" ? "" : " of " + options.algorithm,
+                name_of(what.collective.kind), topology.name());
+  }
+  if (options.scores != nullptr && every && what.collective.ranks > 1) {
+    HOCKET_TRY(choose(planning, topology, what, *options.scores));
+    return planning;
   }
   planning.reason = explain_choice(planning);
   return planning;

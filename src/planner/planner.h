@@ -10,15 +10,17 @@
 
 #include "algorithms/algorithm.h"
 #include "bounds/bounds.h"
+#include "planner/scores.h"
 #include "simulator/simulator.h"
 #include "verify/plan.h"
 
 namespace hocket {
 
 struct PlanningOptions {
-  std::string algorithm = "auto";  // "auto" and "all": every algorithm; otherwise one name
+  std::string algorithm = "auto";  // "auto" and "all": every algorithm; otherwise a name or names with commas between
   Bytes segment{0};                // 0: the best of several
   SimulateOptions simulate;        // its progress is told of every step of planning too
+  const Scores* scores = nullptr;  // the user's say; not asked where one algorithm is named
 };
 
 struct Candidate {
@@ -40,6 +42,7 @@ struct Planning {
   std::vector<Skipped> skipped;
   std::size_t chosen = 0;  // index into candidates
   std::string reason;      // why that one, one sentence
+  std::string wish;        // where a score file asks for it, "scores.yaml:3:5"; empty: chosen by time
 };
 
 [[nodiscard]] Result<Planning> plan_collective(const Topology& topology, const BoundCollective& what,
@@ -53,6 +56,9 @@ struct Planning {
 /// Simulates a proved schedule with several segment sizes (or the one of the options) and keeps the best.
 [[nodiscard]] Result<Candidate> simulate_best(const VerifiedSchedule& verified, const Topology& topology,
                                               const BoundCollective& what, const PlanningOptions& options);
+
+/// The algorithms that PlanningOptions::algorithm names, in the order of the table; an error names the unknown word.
+[[nodiscard]] Result<std::vector<const Algorithm*>> algorithms_named(std::string_view words);
 
 /// Plans and proves one algorithm, without simulating it. One rank gives the plain copy.
 [[nodiscard]] Result<VerifiedSchedule> plan_algorithm(const Algorithm& algorithm, const PlanRequest& request);

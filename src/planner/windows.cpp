@@ -24,7 +24,8 @@ class WindowSearch {
       : topology_(topology), what_(what), options_(options) {}
 
   Result<void> plan_all() {
-    for (const Algorithm* algorithm : algorithms()) {
+    HOCKET_TRY_ASSIGN(const auto table, algorithms_named(options_.algorithm));
+    for (const Algorithm* algorithm : table) {
       if (!algorithm->supports({topology_, what_.collective}).empty()) continue;
       if (Progress* progress = options_.simulate.progress; progress != nullptr) {
         progress->begin(fmt::format("planning and proving {}", algorithm->name));
@@ -38,6 +39,20 @@ class WindowSearch {
                 topology_.name());
   }
 
+  /// Every algorithm that the scores ask for in [from, to] must be there.
+  [[nodiscard]] Result<void> check_wishes(std::int64_t from, std::int64_t to) const {
+    if (options_.scores == nullptr) return {};
+    for (const ScoreRule& rule : options_.scores->rules()) {
+      if (rule.algorithm.empty() || rule.to < from || rule.from > to) continue;
+      const std::int64_t bytes = std::max(rule.from, from);
+      if (options_.scores->wish(topology_, what_.collective.kind, bytes) != &rule) continue;
+      if (std::find(names_.begin(), names_.end(), rule.algorithm) != names_.end()) continue;
+      return fail(Code::kUnsupported, "{}: {} cannot be taken: it is not among the algorithms that do this {}",
+                  rule.place, rule.algorithm, name_of(what_.collective.kind));
+    }
+    return {};
+  }
+
   /// Simulates those of `among` (all when empty) at about `bytes`.
   Result<Sample> best_at(std::int64_t bytes, std::span<const std::size_t> among) {
     BoundCollective what = what_;
@@ -49,12 +64,17 @@ class WindowSearch {
     PlanningOptions options = options_;
     options.simulate.bound = &bound;
     std::optional<Sample> best;
+    double best_score = 0;
+    const std::string wanted = wanted_at(what.bytes().count, among);
     for (std::size_t i = 0; i < schedules_.size(); ++i) {
       if (!among.empty() && std::find(among.begin(), among.end(), i) == among.end()) continue;
       HOCKET_TRY_ASSIGN(const Candidate c, simulate_best(schedules_[i], topology_, what, options));
       const double time = to_seconds(c.simulated.time).value;
-      if (!best || time < best->time_s)
-        best = Sample{bytes, i, c.plan.segment(), time, c.simulated.fraction_of_bound()};
+      const double score = time * factor_at(names_[i], what.bytes().count);
+      const bool wins = names_[i] == wanted || (!(best && names_[best->winner] == wanted) && score < best_score);
+      if (best && !wins) continue;
+      best = Sample{bytes, i, c.plan.segment(), time, c.simulated.fraction_of_bound()};
+      best_score = score;
     }
     return *best;
   }
@@ -73,6 +93,21 @@ class WindowSearch {
   [[nodiscard]] const std::string& name(std::size_t index) const { return names_[index]; }
 
  private:
+  /// The algorithm that the scores ask for, if it is among the schedules (those of `among`, all when empty).
+  [[nodiscard]] std::string wanted_at(std::int64_t bytes, std::span<const std::size_t> among) const {
+    if (options_.scores == nullptr) return "";
+    const ScoreRule* const wish = options_.scores->wish(topology_, what_.collective.kind, bytes);
+    if (wish == nullptr) return "";
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const bool asked = among.empty() || std::find(among.begin(), among.end(), i) != among.end();
+      if (asked && names_[i] == wish->algorithm) return wish->algorithm;
+    }
+    return "";
+  }
+  [[nodiscard]] double factor_at(const std::string& name, std::int64_t bytes) const {
+    return options_.scores == nullptr ? 1 : options_.scores->factor(name, topology_, what_.collective.kind, bytes);
+  }
+
   const Topology& topology_;
   BoundCollective what_;
   PlanningOptions options_;
@@ -92,6 +127,35 @@ SizeWindow window_of(const Sample& first, const Sample& last, const std::string&
           .fraction_to = last.fraction};
 }
 
+/// Windows of [from, to], the first of them joined with the last of `windows` where both have one winner.
+Result<void> add_windows(WindowSearch& search, std::int64_t from, std::int64_t to, std::vector<SizeWindow>& windows) {
+  const auto add = [&](const SizeWindow& window) {
+    if (windows.empty() || windows.back().algorithm != window.algorithm) return windows.push_back(window);
+    SizeWindow& joined = windows.back();
+    joined.to = window.to;
+    joined.segment_to = window.segment_to;
+    joined.time_to_s = window.time_to_s;
+    joined.fraction_to = window.fraction_to;
+  };
+  HOCKET_TRY_ASSIGN(Sample first, search.best_at(from, {}));
+  Sample last = first;
+  while (last.bytes < to) {
+    const std::int64_t doubled = last.bytes > to / 2 ? to : 2 * last.bytes;
+    HOCKET_TRY_ASSIGN(Sample next, search.best_at(doubled, {}));
+    if (next.winner != last.winner) {
+      Sample high = next;
+      HOCKET_TRY(search.find_border(last, high));
+      SizeWindow window = window_of(first, last, search.name(last.winner));
+      window.to = {high.bytes - 1};
+      add(window);
+      first = high;
+    }
+    last = next;
+  }
+  add(window_of(first, last, search.name(last.winner)));
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<SizeWindow>> plan_windows(const Topology& topology, const BoundCollective& what, Bytes from,
@@ -100,22 +164,16 @@ Result<std::vector<SizeWindow>> plan_windows(const Topology& topology, const Bou
     return fail(Code::kInvalidArgument, "sizes from {} to {}: nothing between", format_bytes(from), format_bytes(to));
   WindowSearch search(topology, what, options);
   HOCKET_TRY(search.plan_all());
+  HOCKET_TRY(search.check_wishes(from.count, to.count));
   std::vector<SizeWindow> windows;
-  HOCKET_TRY_ASSIGN(Sample first, search.best_at(from.count, {}));
-  Sample last = first;
-  while (last.bytes < to.count) {
-    const std::int64_t doubled = last.bytes > to.count / 2 ? to.count : 2 * last.bytes;
-    HOCKET_TRY_ASSIGN(Sample next, search.best_at(doubled, {}));
-    if (next.winner != last.winner) {
-      Sample high = next;
-      HOCKET_TRY(search.find_border(last, high));
-      windows.push_back(window_of(first, last, search.name(last.winner)));
-      windows.back().to = {high.bytes - 1};
-      first = high;
-    }
-    last = next;
+  std::int64_t begin = from.count;
+  std::vector<std::int64_t> cuts = options.scores == nullptr ? std::vector<std::int64_t>{} : options.scores->borders();
+  cuts.push_back(to.count + 1);
+  for (const std::int64_t cut : cuts) {
+    if (cut <= begin || begin > to.count) continue;
+    HOCKET_TRY(add_windows(search, begin, std::min(cut - 1, to.count), windows));
+    begin = cut;
   }
-  windows.push_back(window_of(first, last, search.name(last.winner)));
   return windows;
 }
 

@@ -30,15 +30,15 @@ struct FluidEvent {
 
 class FluidSimulation final : public ScheduleRun {
  public:
-  FluidSimulation(const Plan& plan, const Topology& topology, const SimulateOptions& options, FlatRoutes routes)
-      : ScheduleRun(plan, topology, options, std::move(routes)),
-        waiting_(schedule_.ops().size(), 0),
-        next_segment_(schedule_.ops().size(), 0),
-        capacity_(topology.links().size()),
-        flows_on_(topology.links().size(), 0),
-        tight_(topology.links().size(), false) {}
+  FluidSimulation(std::span<const SimulatedJob> jobs, const SimulateOptions& options, std::vector<FlatRoutes> routes)
+      : ScheduleRun(jobs, options, std::move(routes)),
+        waiting_(op_count(), 0),
+        next_segment_(op_count(), 0),
+        capacity_(topology_.links().size()),
+        flows_on_(topology_.links().size(), 0),
+        tight_(topology_.links().size(), false) {}
 
-  Result<SimulationResult> run() {
+  Result<JointResult> run() {
     HOCKET_TRY(check_steps());
     begin();
     while ((!flows_.empty() || !queue_.empty()) && !stopped()) {
@@ -89,10 +89,10 @@ class FluidSimulation final : public ScheduleRun {
     used_.clear();
     for (Flow& flow : flows_) {
       flow.rate = -1;
-      for (const LinkId link : routes_.of(flow.op)) {
+      for (const LinkId link : route_of(flow.op)) {
         if (flows_on_[link]++ == 0) {
           used_.push_back(link);
-          capacity_[link] = topology_.link(link).bandwidth.value;
+          capacity_[link] = rates_[link].value;
         }
       }
     }
@@ -114,7 +114,7 @@ class FluidSimulation final : public ScheduleRun {
       tight_[link] = flows_on_[link] > 0 && capacity_[link] / flows_on_[link] <= share * kSame;
     std::size_t fixed = 0;
     for (Flow& flow : flows_) {
-      const std::span<const LinkId> route = routes_.of(flow.op);
+      const std::span<const LinkId> route = route_of(flow.op);
       if (flow.rate >= 0 || std::none_of(route.begin(), route.end(), [&](LinkId l) { return tight_[l]; })) continue;
       flow.rate = share;
       ++fixed;
@@ -156,9 +156,8 @@ class FluidSimulation final : public ScheduleRun {
     flows_.erase(std::remove_if(flows_.begin(), flows_.end(), done), flows_.end());
     for (const Flow& flow : ended_) {
       Picos arrival = now_;
-      for (const LinkId link : routes_.of(flow.op)) {
-        use_link({link, flow.op, flow.begin, now_}, flow.bytes,
-                 transfer_time({flow.bytes}, topology_.link(link).bandwidth));
+      for (const LinkId link : route_of(flow.op)) {
+        use_link({link, flow.op, flow.begin, now_}, flow.bytes, transfer_time({flow.bytes}, rates_[link]));
         arrival = arrival + latency_[link];
         if (!on_clock(arrival)) return;
       }
@@ -183,9 +182,9 @@ class FluidSimulation final : public ScheduleRun {
 
 }  // namespace
 
-Result<SimulationResult> simulate_fluid(const Plan& plan, const Topology& topology, const SimulateOptions& options) {
-  HOCKET_TRY_ASSIGN(FlatRoutes routes, FlatRoutes::resolve(plan.schedule(), topology));
-  return FluidSimulation(plan, topology, options, std::move(routes)).run();
+Result<JointResult> simulate_fluid(std::span<const SimulatedJob> jobs, const SimulateOptions& options,
+                                   std::vector<FlatRoutes> routes) {
+  return FluidSimulation(jobs, options, std::move(routes)).run();
 }
 
 }  // namespace hocket

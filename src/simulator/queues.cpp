@@ -94,22 +94,23 @@ class PortQueues {
 
 class QueueSimulation final : public ScheduleRun {
  public:
-  QueueSimulation(const Plan& plan, const Topology& topology, const SimulateOptions& options, FlatRoutes routes)
-      : ScheduleRun(plan, topology, options, std::move(routes)),
-        free_(topology.links().size()),
+  QueueSimulation(std::span<const SimulatedJob> jobs, const SimulateOptions& options, std::vector<FlatRoutes> routes)
+      : ScheduleRun(jobs, options, std::move(routes)),
+        free_(topology_.links().size()),
         packets_(options.model == NetworkModel::kPacket),
-        ready_(packets_ ? 0 : plan.schedule().ops().size()),
-        waiting_sends_(packets_ ? 0 : topology.links().size()),
-        ports_(packets_ ? topology.links().size() : 0),
-        held_(packets_ ? topology.links().size() : 0, false),
-        waiting_(packets_ ? topology.links().size() : 0) {
-    if (options.interfaces.injection != Injection::kWhenReady) gate_.emplace(plan, topology, options, routes_);
+        ready_(packets_ ? 0 : op_count()),
+        waiting_sends_(packets_ ? 0 : topology_.links().size()),
+        ports_(packets_ ? topology_.links().size() : 0),
+        held_(packets_ ? topology_.links().size() : 0, false),
+        waiting_(packets_ ? topology_.links().size() : 0) {
+    if (options.interfaces.injection != Injection::kWhenReady)
+      gate_.emplace(plan_of(0), topology_, options, routes_of(0));
   }
 
-  Result<SimulationResult> run() {
+  Result<JointResult> run() {
     HOCKET_TRY(check_steps());
     if (gate_) {
-      HOCKET_TRY(StepGate::check(plan_));
+      HOCKET_TRY(StepGate::check(plan_of(0)));
       gate_->start(now_);
     }
     begin();
@@ -139,14 +140,14 @@ class QueueSimulation final : public ScheduleRun {
   void launch(OpId id, std::uint32_t first, std::uint32_t count) override {
     if (packets_) {
       if (gate_ && !gate_->admit(id, now_)) return;
-      const LinkId link = routes_.of(id).front();
+      const LinkId link = route_of(id).front();
       ports_.push(link, {id, first, first + count});
       if (!ports_.port(link).active) inject(link, now_);
       return;
     }
     ready_[id].end = first + count;
     if (ready_[id].waits) return;
-    const LinkId link = routes_.of(id).front();
+    const LinkId link = route_of(id).front();
     waiting_sends_.push(link, {first, id});
     ready_[id].waits = true;
     if (!waiting_sends_.busy(link)) send_next(link);
@@ -190,7 +191,7 @@ class QueueSimulation final : public ScheduleRun {
       case Parcel::What::kHead:
         return packets_ ? meet_link(parcel) : enter_link(parcel);
       case Parcel::What::kSent:
-        if (!packets_) send_next(routes_.of(parcel.op).front());
+        if (!packets_) send_next(route_of(parcel.op).front());
         return sent(parcel.op);
       case Parcel::What::kArrived:
         if (gate_) gate_->message_arrived(parcel.op, now_);
@@ -216,7 +217,7 @@ class QueueSimulation final : public ScheduleRun {
 
   /// Packets wait their turn where messages wait in line.
   void meet_link(const Parcel& parcel) {
-    const std::span<const LinkId> route = routes_.of(parcel.op);
+    const std::span<const LinkId> route = route_of(parcel.op);
     const LinkId link = route[parcel.hop];
     if (held_[link] == 0) return enter_link(parcel);
     waiting_.push(link, parcel.hop == 0 ? RoundRobin<Parcel>::kLocal : route[parcel.hop - 1U], parcel);
@@ -225,18 +226,18 @@ class QueueSimulation final : public ScheduleRun {
   void free_link(LinkId link) {
     held_[link] = false;
     if (waiting_.empty(link)) return;
-    const auto step_of = [&](const Parcel& parcel) { return schedule_.op(parcel.op).step; };
+    const auto step_of = [&](const Parcel& parcel) { return plan_of(0).schedule().op(parcel.op).step; };
     enter_link(gate_ ? waiting_.pop_least(link, step_of) : waiting_.pop(link));
   }
 
   void enter_link(Parcel parcel) {
-    const std::span<const LinkId> route = routes_.of(parcel.op);
+    const std::span<const LinkId> route = route_of(parcel.op);
     const LinkId link = route[parcel.hop];
     const bool last = (parcel.flags & kLastOfSegment) != 0;
     const bool delayed = parcel.hop == 0 && (parcel.flags & kFirstOfSegment) != 0;
     const Picos begin = std::max(now_, free_[link]);
     const Picos start = delayed ? begin + overhead_ : begin;
-    const Picos end = std::max(start + transfer_time({parcel.bytes}, topology_.link(link).bandwidth), parcel.tail);
+    const Picos end = std::max(start + transfer_time({parcel.bytes}, rates_[link]), parcel.tail);
     const Picos tail = end + latency_[link];
     if (!on_clock(tail)) return;
     free_[link] = end;
@@ -276,14 +277,15 @@ void drop_interfaces(SimulationResult& result, std::size_t links) {
 
 }  // namespace
 
-Result<SimulationResult> simulate_queues(const Plan& plan, const Topology& topology, const SimulateOptions& options) {
-  HOCKET_TRY_ASSIGN(FlatRoutes routes, FlatRoutes::resolve(plan.schedule(), topology));
-  if (options.interfaces.count == 0) return QueueSimulation(plan, topology, options, std::move(routes)).run();
+Result<JointResult> simulate_queues(std::span<const SimulatedJob> jobs, const SimulateOptions& options,
+                                    std::vector<FlatRoutes> routes) {
+  if (options.interfaces.count == 0) return QueueSimulation(jobs, options, std::move(routes)).run();
+  const Topology& topology = *jobs.front().topology;
   HOCKET_TRY_ASSIGN(const InterfaceNetwork network, InterfaceNetwork::make(topology, options.interfaces.count));
-  HOCKET_TRY_ASSIGN(FlatRoutes longer, routes.behind(network));
-  HOCKET_TRY_ASSIGN(SimulationResult result,
-                    QueueSimulation(plan, network.topology(), options, std::move(longer)).run());
-  drop_interfaces(result, topology.links().size());
+  HOCKET_TRY_ASSIGN(routes.front(), routes.front().behind(network));
+  const SimulatedJob job{jobs.front().plan, &network.topology()};
+  HOCKET_TRY_ASSIGN(JointResult result, QueueSimulation(std::span(&job, 1), options, std::move(routes)).run());
+  drop_interfaces(result.sum, topology.links().size());
   return result;
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,8 @@ struct SimulateOptions {
   BytesPerSecond reduce_rate;         // recv_reduce and reduce, likewise; 0: free
   Progress* progress = nullptr;       // told how many of all segments have been sent
   InterfaceOptions interfaces;
+  /// Per link: its rate is multiplied by that; empty: by 1. Then the bound of the result does not hold.
+  std::span<const double> link_factors;
 };
 
 /// One segment (or packet) on one link.
@@ -90,5 +93,22 @@ struct SimulationResult {
 
 [[nodiscard]] Result<SimulationResult> simulate(const Plan& plan, const Topology& topology,
                                                 const SimulateOptions& options = {});
+
+/// A plan on the ranks of a topology. Jobs that run together have topologies of the same links, whose ranks may differ.
+struct SimulatedJob {
+  const Plan* plan = nullptr;
+  const Topology* topology = nullptr;
+};
+
+struct JointResult {
+  SimulationResult sum;                               // of all jobs; it has no bound
+  std::vector<Picos> times;                           // per job
+  std::vector<std::vector<std::int64_t>> link_bytes;  // per job and link
+};
+
+/// All jobs start at once and share the links. Refuses: no job, topologies of different links, and what simulate()
+/// does.
+[[nodiscard]] Result<JointResult> simulate_together(std::span<const SimulatedJob> jobs,
+                                                    const SimulateOptions& options = {});
 
 }  // namespace hocket

@@ -79,8 +79,10 @@ TEST(Doctor, NoFormatIsTakenForAnother) {
     int recognised = 0;
     for (const TopologyFormat* f : topology_formats())
       recognised += f->recognise != nullptr && f->recognise(bytes) ? 1 : 0;
-    for (const ScheduleFormat* f : schedule_formats()) recognised += f->recognise(bytes) ? 1 : 0;
-    for (const FileKind* f : file_kinds()) recognised += f->recognise(bytes) ? 1 : 0;
+    for (const ScheduleFormat* f : schedule_formats())
+      recognised += f->recognise != nullptr && f->recognise(bytes) ? 1 : 0;
+    const bool both = std::string_view(saved.format) == "nccl-graph-xml";  // described, and read where it is whole
+    for (const FileKind* f : file_kinds()) recognised += !both && f->recognise(bytes) ? 1 : 0;
     EXPECT_EQ(recognised, 1) << saved.path;
   }
 }

@@ -129,8 +129,9 @@ TEST(ScheduleFiles, EveryAlgorithmReadsBackProved) {
       ASSERT_TRUE(verified);
       for (const ScheduleFormat* format : schedule_formats()) {
         const Result<std::string> written = format->write(verified->schedule());
-        if (!written && written.error().code == Code::kUnsupported) continue;  // MSCCL's limits
+        if (!written && written.error().code == Code::kUnsupported) continue;  // the format's limits
         ASSERT_TRUE(written) << written.error().text;
+        if (format->read == nullptr) continue;
         Result<Schedule> again = format->read(*written, "again");
         ASSERT_TRUE(again) << again.error().text;
         const bool own = format->name == "hkt" || format->name == "json";  // the others hold less

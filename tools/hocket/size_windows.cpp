@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "exchange/nccl_tuner.h"
 #include "exchange/schedule_format.h"
 #include "flags.h"
 #include "progress_line.h"
@@ -44,13 +45,33 @@ void print_windows(const Topology& topology, const BoundCollective& what, const 
   fmt::print("\n{}", table.text());
 }
 
+/// The windows for NCCL's tuner plug-in, where each of them is an algorithm of NCCL.
+Result<std::string> tuner_table(const Topology& topology, const BoundCollective& what,
+                                const std::vector<SizeWindow>& windows) {
+  std::vector<TunerLine> lines;
+  lines.reserve(windows.size());
+  for (const SizeWindow& w : windows) {
+    TunerLine line{.kind = what.collective.kind, .algorithm = std::string(nccl_algorithm(w.algorithm))};
+    if (line.algorithm.empty())
+      return fail(Code::kUnsupported, "NCCL has no '{}', which is best from {} to {}: --algo ring,double_binary_tree",
+                  w.algorithm, format_bytes(w.from), format_bytes(w.to));
+    line.from = static_cast<std::uint64_t>(w.from.count);
+    line.to = static_cast<std::uint64_t>(w.to.count);
+    line.ranks = what.collective.ranks;
+    lines.push_back(std::move(line));
+  }
+  return write_nccl_tuner(
+      lines, fmt::format("by hocket for {}, simulated; protocol and channels are not chosen here", topology.name()));
+}
+
 }  // namespace
 
 Result<int> show_windows(const Topology& topology, const BoundCollective& what, const WindowRequest& request,
                          const PlanningOptions& options) {
   HOCKET_TRY_ASSIGN(const auto range, parse_size_range(request.sizes));
-  if (!request.output.empty() && !request.output.ends_with(".json"))
-    return fail(Code::kInvalidArgument, "{}: windows are written as .json", request.output);
+  const bool tuner = request.output.ends_with(".csv");
+  if (!request.output.empty() && !tuner && !request.output.ends_with(".json"))
+    return fail(Code::kInvalidArgument, "{}: windows are written as .json, or .csv for NCCL's tuner", request.output);
   Result<std::vector<SizeWindow>> windows;
   {
     ProgressLine line;
@@ -60,7 +81,11 @@ Result<int> show_windows(const Topology& topology, const BoundCollective& what, 
   }
   if (!windows) return tl::unexpected<Error>(windows.error());
   const nlohmann::ordered_json out = windows_document(topology, what, *windows);
-  if (!request.output.empty()) HOCKET_TRY(write_file(request.output, out.dump(2) + "\n"));
+  std::string bytes = out.dump(2) + "\n";
+  if (tuner) {
+    HOCKET_TRY_ASSIGN(bytes, tuner_table(topology, what, *windows));
+  }
+  if (!request.output.empty()) HOCKET_TRY(write_file(request.output, bytes));
   if (request.json) {
     print_json(out);
     return 0;

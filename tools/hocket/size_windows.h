@@ -11,7 +11,7 @@ namespace hocket {
 
 struct WindowRequest {
   std::string sizes;   // "1KiB:1GiB"
-  std::string output;  // a .json file for the document; empty: none
+  std::string output;  // a .json file for the document, or .csv for NCCL's tuner plug-in; empty: none
   bool json = false;   // the document on stdout instead of the table
 };
 

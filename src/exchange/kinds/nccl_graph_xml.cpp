@@ -1,5 +1,6 @@
 // NCCL graph XML (NCCL_GRAPH_DUMP_FILE): the rings and trees NCCL chose. Described, and written back for
-// NCCL_GRAPH_FILE. It is no schedule: how trees of several nodes join and how data is cut is decided when NCCL runs.
+// NCCL_GRAPH_FILE. Inside one machine exchange/schedule/nccl_graph_xml.cpp makes a schedule of them; how those of
+// several machines join is decided when NCCL runs.
 #include "exchange/file_kind.h"
 #include "exchange/nccl_graph.h"
 #include "exchange/text_place.h"

@@ -11,6 +11,7 @@ extern const ScheduleFormat schedule_format_msccl_xml{
     .recognise = is_msccl_xml,
     .read = read_msccl_xml,
     .write = write_msccl_xml,
+    .write_losses = write_losses_of_msccl,
 };
 
 }  // namespace hocket

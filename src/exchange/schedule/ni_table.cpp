@@ -21,6 +21,12 @@ Result<std::string> write(const Schedule& schedule) {
   return write_ni_tables(tables);
 }
 
+LossReport losses_of(const Schedule& schedule) {
+  LossReport losses;
+  if (const auto tables = tabulate(schedule, losses); !tables) losses = {};
+  return losses;
+}
+
 }  // namespace
 
 extern const ScheduleFormat schedule_format_ni_table{
@@ -30,6 +36,8 @@ extern const ScheduleFormat schedule_format_ni_table{
     .recognise = is_ni_tables,
     .read = read,
     .write = write,
+    .write_losses = losses_of,
+    .keeps_ops = false,
 };
 
 }  // namespace hocket

@@ -1,6 +1,7 @@
 // hocket info: version, algorithms, topology families and formats known to this build, straight from the tables.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "algorithms/algorithm.h"
@@ -11,6 +12,7 @@
 #include "exchange/schedule_format.h"
 #include "exchange/topology_format.h"
 #include "flags.h"
+#include "planner/plan_cache.h"
 #include "report/table.h"
 #include "topology/family.h"
 #include "verb.h"
@@ -79,7 +81,40 @@ Result<int> show_generated(const Flags& flags) {
   return 0;
 }
 
+/// Exit status 1 when an entry cannot be used.
+Result<int> show_cache(const Flags& flags) {
+  if (flags.shell.empty()) return fail(Code::kInvalidArgument, "after 'cache': which folder?");
+  HOCKET_TRY_ASSIGN(const std::vector<CacheEntry> entries, list_cache(flags.shell));
+  const bool damaged = std::any_of(entries.begin(), entries.end(), [](const auto& e) { return !e.damage.empty(); });
+  nlohmann::ordered_json out = document("info");
+  out["cache"] = nlohmann::ordered_json::array();
+  Table table({"collective", "ranks", "from", "to", "topology", "algorithm", "state"});
+  for (const CacheEntry& e : entries) {
+    out["cache"].push_back({{"file", e.path},
+                            {"collective", e.collective},
+                            {"ranks", e.ranks},
+                            {"from_bytes", e.from},
+                            {"to_bytes", e.to},
+                            {"topology", e.topology},
+                            {"algorithm", e.algorithm},
+                            {"damage", e.damage}});
+    table.add({e.collective, fmt::format("{}", e.ranks), format_bytes({e.from}), format_bytes({e.to}),
+               e.topology.substr(0, 8), e.algorithm, e.damage.empty() ? "whole" : "not used"});
+  }
+  if (flags.json) {
+    print_json(out);
+    return damaged ? 1 : 0;
+  }
+  fmt::print("{} plan{} in {}\n", entries.size(), entries.size() == 1 ? "" : "s", flags.shell);
+  if (!entries.empty()) fmt::print("{}", table.text());
+  for (const CacheEntry& e : entries) {
+    if (!e.damage.empty()) fmt::print("not used: {}\n", e.damage);
+  }
+  return damaged ? 1 : 0;
+}
+
 Result<int> show(const Flags& flags) {
+  if (flags.topic == "cache") return show_cache(flags);
   if (flags.topic == "man" || flags.topic == "completion") return show_generated(flags);
   if (!flags.shell.empty())
     return fail(Code::kInvalidArgument, "'{}' is one argument too many after '{}'", flags.shell, flags.topic);
@@ -109,8 +144,8 @@ Result<int> show(const Flags& flags) {
   } else if (flags.topic == "formats") {
     list = formats_json();
   } else {
-    return fail(Code::kInvalidArgument, "unknown topic '{}'; known: algorithms, topologies, formats, man, completion",
-                flags.topic);
+    return fail(Code::kInvalidArgument,
+                "unknown topic '{}'; known: algorithms, topologies, formats, cache, man, completion", flags.topic);
   }
   if (flags.json) {
     out[flags.topic] = list;
@@ -123,8 +158,8 @@ Result<int> show(const Flags& flags) {
 
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
-  app.add_option("topic", flags->topic, "algorithms, topologies, formats, man or completion [version]");
-  app.add_option("shell", flags->shell, "after completion: bash, zsh or fish");
+  app.add_option("topic", flags->topic, "algorithms, topologies, formats, cache, man or completion [version]");
+  app.add_option("shell", flags->shell, "after completion: bash, zsh or fish; after cache: the folder");
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return show(*flags); };
 }

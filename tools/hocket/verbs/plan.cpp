@@ -7,7 +7,9 @@
 #include "bounds/statement.h"
 #include "exchange/schedule_format.h"
 #include "flags.h"
+#include "losses.h"
 #include "ni_table_view.h"
+#include "planner/plan_cache.h"
 #include "planner/planner.h"
 #include "progress_line.h"
 #include "report/table.h"
@@ -25,6 +27,8 @@ struct Flags {
   std::string algorithm = "auto";
   std::string repair;
   std::string sizes;
+  std::string scores;
+  std::string cache;
   std::string output;
   std::optional<std::string> ni_table;  // a file, or empty: shown only
   bool json = false;
@@ -61,7 +65,7 @@ nlohmann::ordered_json candidate_json(const Job& job, const Candidate& c) {
           {"fingerprint", c.plan.fingerprint().text()}};
 }
 
-void print_document(const Job& job) {
+void print_document(const Job& job, const LossReport& lost) {
   nlohmann::ordered_json out = document("plan");
   out["collective"] = std::string(name_of(job.what.collective.kind));
   out["topology"] = job.topology.name();
@@ -88,6 +92,7 @@ void print_document(const Job& job) {
   if (job.interfaces) {
     out["ni_tables"] = ni_study_json(*job.interfaces, job.planning.candidates[job.planning.chosen].plan);
   }
+  out["lost"] = losses_json(lost);
   print_json(out);
 }
 
@@ -168,11 +173,26 @@ Result<Planning> plan_repair(const Flags& flags, const Topology& topology, const
   return planning;
 }
 
+/// Takes the plan from the folder or puts it there; `damage`: why an entry was not used. Without a folder it is
+/// planned.
+Result<Planning> plan_with_cache(const std::string& folder, const Topology& topology, const BoundCollective& what,
+                                 const PlanningOptions& options, std::string& damage) {
+  if (folder.empty() || what.collective.ranks == 1) return plan_collective(topology, what, options);
+  HOCKET_TRY_ASSIGN(const PlanCache cache, PlanCache::open(folder));
+  HOCKET_TRY_ASSIGN(std::optional<Planning> known, cache.find(topology, what, options, damage));
+  if (known) return std::move(*known);
+  HOCKET_TRY_ASSIGN(Planning planning, plan_collective(topology, what, options));
+  HOCKET_TRY_ASSIGN(const std::string path, cache.store(topology, what, options, planning));
+  planning.reason += fmt::format("; kept as {}", path);
+  return planning;
+}
+
 Result<Planning> plan(const Flags& flags, const Topology& topology, const BoundCollective& what,
-                      PlanningOptions options) {
+                      PlanningOptions options, std::string& damage) {
   ProgressLine line;
   options.simulate.progress = &line.progress();
-  return flags.repair.empty() ? plan_collective(topology, what, options) : plan_repair(flags, topology, what, options);
+  return flags.repair.empty() ? plan_with_cache(flags.cache, topology, what, options, damage)
+                              : plan_repair(flags, topology, what, options);
 }
 
 Result<int> run(const Flags& flags) {
@@ -186,13 +206,20 @@ Result<int> run(const Flags& flags) {
   options.algorithm = flags.algorithm;
   HOCKET_TRY_ASSIGN(options.segment, flags.simulation.segment_bytes());
   HOCKET_TRY_ASSIGN(options.simulate, flags.simulation.options());
+  Scores scores;
+  if (!flags.scores.empty()) {
+    HOCKET_TRY_ASSIGN(scores, Scores::load(flags.scores));
+    options.scores = &scores;
+  }
   if (!flags.sizes.empty()) {
     if (flags.ni_table) return fail(Code::kInvalidArgument, "--sizes has no one plan for --ni-table");
-    if (!flags.repair.empty() || (flags.algorithm != "auto" && flags.algorithm != "all"))
-      return fail(Code::kInvalidArgument, "--sizes chooses among all algorithms: not with --algo or --repair");
+    if (!flags.repair.empty())
+      return fail(Code::kInvalidArgument, "--sizes chooses among algorithms: not with --repair");
     return show_windows(topology, what, {flags.sizes, flags.output, flags.json}, options);
   }
-  Result<Planning> planning = plan(flags, topology, what, options);
+  std::string damage;
+  Result<Planning> planning = plan(flags, topology, what, options, damage);
+  if (!damage.empty()) fmt::print(stderr, "note: planned anew, the cache's entry is not used: {}\n", damage);
   if (!planning) return tl::unexpected<Error>(std::move(planning.error()));
   const SeparatePhases separate = separate_phases(topology, what);
   Job job{std::move(topology), what, std::move(*planning), separate, {}};
@@ -202,14 +229,16 @@ Result<int> run(const Flags& flags) {
     HOCKET_TRY_ASSIGN(job.interfaces, study_ni_tables(chosen, job.topology, options.simulate));
     if (!flags.ni_table->empty()) HOCKET_TRY(write_ni_study(*job.interfaces, chosen, *flags.ni_table));
   }
+  const LossReport lost = flags.output.empty() ? LossReport{} : losses_of_saving(chosen.schedule(), flags.output);
   if (flags.json) {
-    print_document(job);
+    print_document(job, lost);
     return 0;
   }
   print_table(job);
   if (!flags.output.empty()) {
     fmt::print("wrote {}: '{}', {} ops; simulated with --segment {}\n", flags.output, chosen.schedule().algorithm(),
                chosen.schedule().ops().size(), format_bytes(chosen.segment()));
+    print_losses("lost", lost);
   }
   if (job.interfaces) show_ni_study(*job.interfaces, chosen);
   return 0;
@@ -222,7 +251,8 @@ VerbAction declare(CLI::App& app) {
   flags->topology.declare(app, false, true);
   flags->amount.declare(app);
   flags->simulation.declare(app);
-  app.add_option("--algo", flags->algorithm, "an algorithm, auto or all")->capture_default_str();
+  app.add_option("--algo", flags->algorithm, "an algorithm, some with commas between, auto or all")
+      ->capture_default_str();
   app.add_option("--repair", flags->repair,
                  "a schedule planned before the --break: changed where it must be, not planned anew");
   app.add_option("--sizes", flags->sizes, "FROM:TO: which algorithm at which size, instead of one --size");
@@ -231,7 +261,11 @@ VerbAction declare(CLI::App& app) {
          "the plan as network-interface tables, in lock step and not; FILE (.nit) gets all of them, - none")
       ->expected(0, 1)
       ->default_str("-");
-  app.add_option("-o,--output", flags->output, "file for the chosen schedule (.hkt, .json, .xml)");
+  app.add_option("--scores", flags->scores, "a YAML file of algorithms to take, or factors on their times, by size");
+  app.add_option("--cache", flags->cache, "a folder of plans of one size: taken from there, or planned and kept there")
+      ->envname("HOCKET_CACHE");
+  app.add_option("-o,--output", flags->output,
+                 "file for the chosen schedule, by extension: .hkt .json .xml .mscclpp.json .graph.xml .dot .svg");
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return run(*flags); };
 }

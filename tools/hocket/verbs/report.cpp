@@ -61,8 +61,7 @@ bool is_schedule_file(const std::string& path) {
   std::string start(4096, '\0');
   file.read(start.data(), static_cast<std::streamsize>(start.size()));
   start.resize(static_cast<std::size_t>(file.gcount()));
-  return std::any_of(schedule_formats().begin(), schedule_formats().end(),
-                     [&](const ScheduleFormat* format) { return format->recognise(start); });
+  return recognise_schedule(start) != nullptr;
 }
 
 Result<Inputs> sort_inputs(const Flags& flags) {

@@ -13,6 +13,7 @@
 #include "progress_line.h"
 #include "report/table.h"
 #include "simulator/timeline.h"
+#include "together.h"
 #include "verb.h"
 
 namespace hocket {
@@ -24,6 +25,7 @@ struct Flags {
   CollectiveFlags amount;
   SimulationFlags simulation;
   std::string timeline;
+  std::vector<std::string> with, with_sizes, with_groups;
   bool json = false;
 };
 
@@ -77,6 +79,11 @@ void print_text(const Topology& t, const Plan& plan, const SimulationResult& r) 
 }
 
 Result<int> run(const Flags& flags) {
+  if (!flags.with.empty() || !flags.with_sizes.empty() || !flags.with_groups.empty()) {
+    if (!flags.timeline.empty()) return fail(Code::kInvalidArgument, "--timeline shows one schedule: not with --with");
+    return simulate_jobs({flags.file, flags.with, flags.with_sizes, flags.with_groups, flags.topology, flags.amount,
+                          flags.simulation, flags.json});
+  }
   HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(flags.file));
   const Collective collective = schedule.collective();
   HOCKET_TRY_ASSIGN(const Topology topology, flags.topology.load());
@@ -109,11 +116,15 @@ Result<int> run(const Flags& flags) {
 
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
-  app.add_option("file", flags->file, "a schedule: .hkt, its .json view or MSCCL XML")->required();
+  app.add_option("file", flags->file, "a schedule: hocket info formats lists the kinds")->required();
   flags->topology.declare(app, false, true);
   flags->amount.declare(app);
   flags->simulation.declare(app);
   app.add_option("--timeline", flags->timeline, "write a Chrome JSON timeline (chrome://tracing, Perfetto)");
+  app.add_option("--with", flags->with, "another schedule that starts at the same time; repeat for more")
+      ->allow_extra_args(false);
+  app.add_option("--with-size", flags->with_sizes, "--size of the k-th --with [--size]")->allow_extra_args(false);
+  app.add_option("--with-group", flags->with_groups, "--group of the k-th --with [--group]")->allow_extra_args(false);
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return run(*flags); };
 }

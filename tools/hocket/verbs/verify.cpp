@@ -5,6 +5,8 @@
 
 #include "exchange/schedule_format.h"
 #include "flags.h"
+#include "lint_windows.h"
+#include "losses.h"
 #include "progress_line.h"
 #include "verb.h"
 #include "verify/verify.h"
@@ -15,6 +17,7 @@ namespace {
 struct Flags {
   std::string file;
   std::string output;
+  bool windows = false;
   bool json = false;
 };
 
@@ -44,14 +47,23 @@ Verification verify_watched(const std::shared_ptr<const Schedule>& schedule) {
 }
 
 Result<int> check(const Flags& flags) {
-  HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(flags.file));
+  if (flags.windows && !flags.output.empty())
+    return fail(Code::kInvalidArgument, "--windows looks at sizes only: not with --output");
+  if (flags.windows) return lint_windows(flags.file, flags.json);
+  LossReport losses;
+  HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(flags.file, &losses));
   const auto shared = std::make_shared<const Schedule>(std::move(schedule));
   const Verification result = verify_watched(shared);
   if (!flags.output.empty()) HOCKET_TRY(save_schedule(*shared, flags.output));
+  const LossReport lost = flags.output.empty() ? LossReport{} : losses_of_saving(*shared, flags.output);
   if (flags.json) {
-    print_json(to_json(*shared, result));
+    nlohmann::ordered_json out = to_json(*shared, result);
+    out["assumed"] = losses_json(losses);
+    out["lost"] = losses_json(lost);
+    print_json(out);
     return result.proved() ? 0 : 1;
   }
+  print_losses("note", losses);
   const std::string what =
       fmt::format("{}: {} of {} ranks{}, '{}', {} ops, {} pieces", flags.file, name_of(shared->collective().kind),
                   shared->rank_count(),
@@ -64,6 +76,7 @@ Result<int> check(const Flags& flags) {
                    ? "needs no queue (rendezvous is enough)"
                    : fmt::format("needs a FIFO of {} per connection", result.verified->safe_depth()),
                result.verified->in_place() ? "works in place" : "not in place");
+    print_losses("lost", lost);
     return 0;
   }
   fmt::print("wrong   {}\n", what);
@@ -73,8 +86,10 @@ Result<int> check(const Flags& flags) {
 
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
-  app.add_option("file", flags->file, "a schedule: .hkt, its .json view or MSCCL XML")->required();
-  app.add_option("-o,--output", flags->output, "write it as .json (a view of every op), .hkt or MSCCL .xml");
+  app.add_option("file", flags->file, "a schedule: hocket info formats lists the kinds")->required();
+  app.add_option("-o,--output", flags->output,
+                 "write it by extension: .json .hkt .xml .mscclpp.json .graph.xml .dot .svg");
+  app.add_flag("--windows", flags->windows, "a table of size windows, or a folder of files that have some, instead");
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return check(*flags); };
 }

@@ -1,0 +1,232 @@
+// What the user says about the choice, what would change it, and plans that are kept.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "exchange/schedule_format.h"
+#include "planner/plan_cache.h"
+#include "planner/what_if.h"
+#include "planner/windows.h"
+#include "topology/spec.h"
+
+namespace hocket {
+namespace {
+
+Topology network(std::string_view spec) { return *topology_from_spec(spec, {}); }
+
+BoundCollective all_reduce(const Topology& topology, std::int64_t count) {
+  return {{CollectiveKind::kAllReduce, topology.rank_count(), 0}, count};
+}
+
+std::string chosen_of(const Planning& planning) { return planning.candidates[planning.chosen].algorithm; }
+
+Scores scores_of(std::string_view text) {
+  Result<Scores> scores = Scores::parse(text, "s.yaml");
+  EXPECT_TRUE(scores) << scores.error().text;
+  return std::move(*scores);
+}
+
+TEST(PlannerLists, ChooseAmongTheNamed) {
+  const Topology ring = network("ring:4");
+  PlanningOptions options;
+  options.algorithm = "ring,halving_doubling";
+  const Result<Planning> planning = plan_collective(ring, all_reduce(ring, 4096), options);
+  ASSERT_TRUE(planning) << planning.error().text;
+  EXPECT_EQ(planning->candidates.size(), 2U);
+  options.algorithm = "ring,rinng";
+  const Result<Planning> wrong = plan_collective(ring, all_reduce(ring, 4096), options);
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().text.find("unknown algorithm 'rinng', did you mean 'ring'?"), std::string::npos);
+}
+
+TEST(PlannerScores, AskAndWeigh) {
+  const Topology ring = network("ring:4");
+  const BoundCollective what = all_reduce(ring, 1 << 20);
+  PlanningOptions options;
+  const std::string fastest = chosen_of(*plan_collective(ring, what, options));
+  ASSERT_NE(fastest, "direct");
+  const Scores ask = scores_of("scores:\n  - {sizes: 1MiB:8MiB, algorithm: direct}\n  - {algorithm: ring}\n");
+  options.scores = &ask;
+  Result<Planning> planning = plan_collective(ring, what, options);
+  ASSERT_TRUE(planning) << planning.error().text;
+  EXPECT_EQ(chosen_of(*planning), "direct");
+  EXPECT_TRUE(planning->wish.starts_with("s.yaml:2:")) << planning->wish;
+  EXPECT_EQ(chosen_of(*plan_collective(ring, all_reduce(ring, 64), options)), "ring") << "the second rule";
+  const Scores weigh = scores_of(fmt::format("scores: [{{factors: {{{}: 100}}}}]", fastest));
+  options.scores = &weigh;
+  planning = plan_collective(ring, what, options);
+  ASSERT_TRUE(planning);
+  EXPECT_NE(chosen_of(*planning), fastest);
+  const Scores elsewhere = scores_of("scores: [{topology: '0000000000000000', algorithm: direct}]");
+  options.scores = &elsewhere;
+  EXPECT_EQ(chosen_of(*plan_collective(ring, what, options)), fastest);
+}
+
+TEST(PlannerScores, WindowsFollowThem) {
+  const Topology ring = network("ring:4");
+  const Scores scores = scores_of("scores: [{sizes: '64KiB:1MiB', algorithm: direct}]");
+  PlanningOptions options;
+  options.scores = &scores;
+  const auto windows = plan_windows(ring, all_reduce(ring, 1), {1024}, {std::int64_t{1} << 24}, options);
+  ASSERT_TRUE(windows) << windows.error().text;
+  std::int64_t next = 1024;
+  bool seen = false;
+  for (const SizeWindow& w : *windows) {
+    EXPECT_EQ(w.from.count, next);
+    next = w.to.count + 1;
+    if (w.from.count <= 65536 && 1048576 <= w.to.count) seen = w.algorithm == "direct";
+  }
+  EXPECT_EQ(next, (std::int64_t{1} << 24) + 1);
+  EXPECT_TRUE(seen);
+}
+
+TEST(PlannerScores, MistakesAreNamed) {
+  struct Mistake {
+    std::string text, complaint;
+  };
+  for (const Mistake& m : {Mistake{"scores:\n  - algorithm: rong\n", "s.yaml:2:16: unknown algorithm 'rong', did you"},
+                           Mistake{"scores:\n  - algoritm: ring\n", "s.yaml:2:5: unknown key 'algoritm', did you mean"},
+                           Mistake{"scores:\n  - sizes: 2KiB:1KiB\n", "s.yaml:2:12: '2KiB:1KiB' is not a range"},
+                           Mistake{"scores: [{factors: {ring: 0}}]", "s.yaml:1:27: factor 0 of 'ring'"},
+                           Mistake{"scores: [{topology: xyz, algorithm: ring}]", "'xyz' is neither any nor 8 to 32"},
+                           Mistake{"scores: [{collective: all_reduce}]", "neither 'algorithm' nor 'factors'"},
+                           Mistake{"rules: []", "unknown key 'rules', expected 'scores'"}}) {
+    const Result<Scores> scores = Scores::parse(m.text, "s.yaml");
+    ASSERT_FALSE(scores) << m.text;
+    EXPECT_NE(scores.error().text.find(m.complaint), std::string::npos) << scores.error().text;
+  }
+  const Topology ring = network("ring:3");
+  const Scores impossible = scores_of("scores: [{algorithm: hdrm}]");
+  PlanningOptions options;
+  options.scores = &impossible;
+  const Result<Planning> planning = plan_collective(ring, all_reduce(ring, 64), options);
+  ASSERT_FALSE(planning);
+  EXPECT_TRUE(planning.error().text.starts_with("s.yaml:1:10: hdrm cannot be taken: ")) << planning.error().text;
+}
+
+TEST(PlannerWhatIf, TheRateItNamesChangesTheChoice) {
+  const Topology torus = network("torus:3x3");
+  const BoundCollective what = all_reduce(torus, 1 << 18);
+  PlanningOptions options;
+  options.algorithm = "ring,multitree,double_binary_tree";
+  const Result<Planning> planning = plan_collective(torus, what, options);
+  ASSERT_TRUE(planning);
+  const Result<WhatIf> rates = what_if_rates(torus, what, *planning, options);
+  ASSERT_TRUE(rates) << rates.error().text;
+  int changes = 0;
+  for (const CableChange& change : rates->changes) {
+    if (change.factor == 1) continue;
+    ++changes;
+    const Link& cable = torus.link(change.link);
+    TopologyOptions slower;
+    slower.scales.push_back(
+        fmt::format("{}-{}={}", torus.vertices()[cable.from].name, torus.vertices()[cable.to].name, change.factor));
+    std::vector<double> factors(torus.links().size(), 1);
+    for (LinkId link = 0; link < factors.size(); ++link) {
+      const Link& l = torus.link(link);
+      const bool same = (l.from == cable.from && l.to == cable.to) || (l.from == cable.to && l.to == cable.from);
+      if (same) factors[link] = change.factor;
+    }
+    SimulateOptions simulation;
+    simulation.link_factors = factors;
+    std::string best;
+    Picos least{};
+    for (const Candidate& c : planning->candidates) {
+      const Picos time = simulate(c.plan, torus, simulation)->time;
+      if (best.empty() || time < least) {
+        best = c.algorithm;
+        least = time;
+      }
+    }
+    EXPECT_EQ(best, change.algorithm);
+    EXPECT_NE(best, chosen_of(*planning));
+  }
+  EXPECT_GE(changes, 1);
+}
+
+class CacheFolder {
+ public:
+  CacheFolder() : path_(std::filesystem::temp_directory_path() / fmt::format("plan_cache_{}", getpid())) {
+    std::filesystem::remove_all(path_);
+  }
+  ~CacheFolder() { std::filesystem::remove_all(path_); }
+  CacheFolder(const CacheFolder&) = delete;
+  CacheFolder& operator=(const CacheFolder&) = delete;
+  [[nodiscard]] std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+TEST(PlanCache, TheSamePlanComesBackProved) {
+  const CacheFolder folder;
+  const Topology mesh = network("mesh:3x3");
+  const BoundCollective what = all_reduce(mesh, 1 << 16);
+  const Result<PlanCache> cache = PlanCache::open(folder.path());
+  ASSERT_TRUE(cache) << cache.error().text;
+  std::string damage;
+  ASSERT_FALSE(*cache->find(mesh, what, {}, damage));
+  EXPECT_EQ(damage, "");
+  const Result<Planning> planning = plan_collective(mesh, what, {});
+  const Result<std::string> stored = cache->store(mesh, what, {}, *planning);
+  ASSERT_TRUE(stored) << stored.error().text;
+  const auto found = cache->find(mesh, what, {}, damage);
+  ASSERT_TRUE(found);
+  ASSERT_TRUE(*found) << damage;
+  const Candidate& old = planning->candidates[planning->chosen];
+  EXPECT_EQ((*found)->candidates.front().plan.fingerprint(), old.plan.fingerprint());
+  EXPECT_EQ((*found)->candidates.front().simulated.time, old.simulated.time);
+  EXPECT_TRUE(*cache->find(mesh, all_reduce(mesh, (1 << 17) - 1), {}, damage)) << "the same class of sizes";
+  EXPECT_FALSE(*cache->find(mesh, all_reduce(mesh, 1 << 17), {}, damage)) << "the next one";
+  EXPECT_FALSE(*cache->find(network("torus:3x3"), what, {}, damage)) << "another network";
+  PlanningOptions fluid;
+  fluid.simulate.model = NetworkModel::kFluid;
+  EXPECT_FALSE(*cache->find(mesh, what, fluid, damage)) << "other options";
+  const auto listed = list_cache(folder.path());
+  ASSERT_TRUE(listed);
+  ASSERT_EQ(listed->size(), 1U);
+  EXPECT_EQ(listed->front().damage, "");
+  EXPECT_EQ(listed->front().from, 1 << 18);
+}
+
+/// What find() says after the entry was changed by `harm`.
+std::string damage_after(const std::function<void(const std::string& hkt, const std::string& json)>& harm) {
+  const CacheFolder folder;
+  const Topology ring = network("ring:3");
+  const BoundCollective what = all_reduce(ring, 1 << 10);
+  const Result<PlanCache> cache = PlanCache::open(folder.path());
+  const Result<std::string> path = cache->store(ring, what, {}, *plan_collective(ring, what, {}));
+  const std::string stem = path->substr(0, path->size() - 4);
+  harm(*path, stem + ".json");
+  std::string damage;
+  const auto found = cache->find(ring, what, {}, damage);
+  EXPECT_TRUE(found);
+  EXPECT_FALSE(*found);
+  const auto listed = list_cache(folder.path());
+  EXPECT_TRUE(listed);
+  EXPECT_NE(listed->front().damage, "");
+  return damage;
+}
+
+TEST(PlanCache, DamagedEntriesAreNamedAndNotUsed) {
+  const auto cut = damage_after([](const std::string& hkt, const std::string&) {
+    std::filesystem::resize_file(hkt, std::filesystem::file_size(hkt) - 1);
+  });
+  EXPECT_NE(cut.find("damaged or cut short"), std::string::npos) << cut;
+  const auto other = damage_after([](const std::string& hkt, const std::string&) {
+    const Topology line = network("line:3");
+    const auto schedule = plan_algorithm(**find_algorithm("direct"), {line, {CollectiveKind::kAllGather, 3, 0}});
+    EXPECT_TRUE(save_schedule(schedule->schedule(), hkt));
+  });
+  EXPECT_NE(other.find("its key says"), std::string::npos) << other;
+  const auto keyless = damage_after([](const std::string&, const std::string& json) { std::filesystem::remove(json); });
+  EXPECT_NE(keyless.find("cannot open"), std::string::npos) << keyless;
+  const auto garbled =
+      damage_after([](const std::string&, const std::string& json) { std::ofstream(json) << "{\"key\": 3}"; });
+  EXPECT_NE(garbled.find("is missing"), std::string::npos) << garbled;
+}
+
+}  // namespace
+}  // namespace hocket
