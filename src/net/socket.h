@@ -37,8 +37,8 @@ int wait_for(std::span<pollfd> descriptors, SteadyTime deadline);
 [[nodiscard]] Result<Descriptor> connect_until(const Address& address, SteadyTime deadline);
 
 /// No delay of small frames, and a congestion control that does not pace (cubic or reno) where the system allows it.
-/// Done to every socket made here before it connects or listens: what is accepted inherits it, and a connection that has
-/// begun under BBR would go on pacing.
+/// Done to every socket made here before it connects or listens: what is accepted inherits it, and a connection that
+/// has begun under BBR would go on pacing.
 void tune(const Descriptor& socket);
 
 /// All bytes, or an Error; a peer that closes in between is kPeerFailed.
