@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/version.h"
 #include "flags.h"
+#include "local_ranks.h"
 
 namespace hocket {
 namespace {
@@ -63,6 +64,9 @@ std::string free_name(const std::string& name) {
 }
 
 }  // namespace
+
+BenchTable::BenchTable(const BenchFlags& flags, const BenchRun& run, const RankJob& job)
+    : flags_(flags), run_(run), job_(job), start_(now_text()) {}
 
 double BenchRow::algbw_GBps(const BenchHalf& half) const {
   return half.time_s > 0 ? static_cast<double>(what.bytes().count) / half.time_s / 1e9 : 0;
@@ -164,7 +168,10 @@ nlohmann::ordered_json BenchTable::nccl_json() const {
     config["devices"].push_back({{"rank", m.rank}, {"pid", m.process}, {"hostname", m.host}});
   nlohmann::ordered_json out{{"version", 3},
                              {"hocket", std::string(build_stamp().version)},
-                             {"end_time", now_text()},
+                             {"start_time", start_},
+                             {"args", own_arguments()},
+                             {"env", nlohmann::ordered_json::object()},
+                             {"nccl_version", nullptr},
                              {"config", std::move(config)},
                              {"results", nlohmann::ordered_json::array()}};
   const bool checked = flags_.check != 0;
@@ -181,6 +188,7 @@ nlohmann::ordered_json BenchTable::nccl_json() const {
   out["out_of_bounds"] = {{"count", wrong()}, {"okay", wrong() == 0}};
   out["average_bus_bandwidth"] = {{"bandwidth", mean_busbw()}, {"okay", true}};
   out["errors"] = nlohmann::ordered_json::array();
+  out["end_time"] = now_text();
   return out;
 }
 

@@ -32,7 +32,7 @@ struct BenchRow {
 
 class BenchTable {
  public:
-  BenchTable(const BenchFlags& flags, const BenchRun& run, const RankJob& job) : flags_(flags), run_(run), job_(job) {}
+  BenchTable(const BenchFlags& flags, const BenchRun& run, const RankJob& job);
 
   void print_header() const;
   void add(const BenchRow& row);
@@ -49,6 +49,7 @@ class BenchTable {
   const BenchFlags& flags_;
   const BenchRun& run_;
   const RankJob& job_;
+  std::string start_;
   std::vector<BenchRow> rows_;
 };
 

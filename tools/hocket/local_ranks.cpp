@@ -39,13 +39,6 @@ struct Child {
   std::optional<int> status;  // of the tools: 0..4
 };
 
-std::vector<std::string> own_arguments() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::vector<std::string> words;
-  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
-  return words;
-}
-
 /// Everything execve() needs, made before fork(): a child of fork must not allocate.
 class ChildImage {
  public:
@@ -199,6 +192,13 @@ class LocalRanks {
 };
 
 }  // namespace
+
+std::vector<std::string> own_arguments() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
 
 Result<int> run_local_ranks(std::uint32_t ranks) { return LocalRanks(ranks).run(); }
 

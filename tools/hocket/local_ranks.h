@@ -5,11 +5,16 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 
 namespace hocket {
 
 [[nodiscard]] Result<int> run_local_ranks(std::uint32_t ranks);
+
+/// The command line this process was started with.
+[[nodiscard]] std::vector<std::string> own_arguments();
 
 }  // namespace hocket
