@@ -19,6 +19,9 @@
 namespace hocket {
 
 inline constexpr std::size_t kScheduleTextMax = std::size_t{1} << 30;
+/// A file of a few bytes may state this many pieces; the verifier keeps some bytes for each.
+inline constexpr std::uint32_t kSchedulePiecesMax = 1U << 22;
+inline constexpr std::uint32_t kScratchPiecesMax = 1U << 24;
 
 struct ScheduleFormat {
   std::string_view name;         // "hkt"

@@ -180,16 +180,16 @@ Result<ScheduleBuilder> read_head(Reader& in) {
     sum += division.weights.back();
   }
   if (weights > 0 && sum == 0) return fail(Code::kMalformed, "all weights are zero");
-  constexpr std::uint64_t kPiecesMax = 1U << 26;
-  if (std::uint64_t{division.blocks} * division.pieces_per_block > kPiecesMax) {
+  if (std::uint64_t{division.blocks} * division.pieces_per_block > kSchedulePiecesMax) {
     return fail(Code::kMalformed, "{} x {} pieces, limit is {}", division.blocks, division.pieces_per_block,
-                kPiecesMax);
+                kSchedulePiecesMax);
   }
   std::string algorithm = in.text();
   ScheduleBuilder builder(collective, std::move(division), std::move(algorithm));
   builder.state_dependencies_by_hand();
   const std::uint32_t scratch = in.u32();
-  if (scratch > kPiecesMax) return fail(Code::kMalformed, "{} scratch pieces, limit is {}", scratch, kPiecesMax);
+  if (scratch > kScratchPiecesMax)
+    return fail(Code::kMalformed, "{} scratch pieces, limit is {}", scratch, kScratchPiecesMax);
   builder.set_scratch_pieces(scratch);
   Fingerprint topology;
   topology.high = in.u64();

@@ -23,7 +23,6 @@ constexpr std::string_view kMark = "\"hocket_schedule\"";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kTextMax = std::size_t{64} << 20;
 constexpr std::uint32_t kRanksMax = 1U << 22;
-constexpr std::uint64_t kPiecesMax = 1U << 26;
 constexpr std::size_t kOpKinds = static_cast<std::size_t>(OpKind::kWait) + 1;
 constexpr std::array<Buffer, 3> kBuffers{Buffer::kInput, Buffer::kOutput, Buffer::kScratch};
 
@@ -178,7 +177,7 @@ Result<Op> read_op(const Json& line) {
     HOCKET_TRY_ASSIGN(op.peer, number(line, "peer", kRanksMax));
   }
   const bool moves = op.reads_source() || op.writes_target();
-  HOCKET_TRY_ASSIGN(op.count, number(line, "count", kPiecesMax, moves ? 1 : 0));
+  HOCKET_TRY_ASSIGN(op.count, number(line, "count", kSchedulePiecesMax, moves ? 1 : 0));
   HOCKET_TRY_ASSIGN(const std::uint32_t channel, number(line, "channel", 0xffff, 0));
   op.channel = static_cast<std::uint16_t>(channel);
   HOCKET_TRY_ASSIGN(op.route, number(line, "route", kMax - 1, kNoRoute));
@@ -220,10 +219,10 @@ Result<Division> read_division(const Json& root) {
   if (at == root.end() || !at->is_object()) return fail(Code::kMalformed, "'division' is missing");
   HOCKET_TRY(known_keys(*at, kKeys));
   Division out;
-  HOCKET_TRY_ASSIGN(out.blocks, number(*at, "blocks", kPiecesMax));
-  HOCKET_TRY_ASSIGN(out.pieces_per_block, number(*at, "pieces_per_block", kPiecesMax));
-  if (std::uint64_t{out.blocks} * out.pieces_per_block > kPiecesMax) {
-    return fail(Code::kMalformed, "{} x {} pieces, limit is {}", out.blocks, out.pieces_per_block, kPiecesMax);
+  HOCKET_TRY_ASSIGN(out.blocks, number(*at, "blocks", kSchedulePiecesMax));
+  HOCKET_TRY_ASSIGN(out.pieces_per_block, number(*at, "pieces_per_block", kSchedulePiecesMax));
+  if (std::uint64_t{out.blocks} * out.pieces_per_block > kSchedulePiecesMax) {
+    return fail(Code::kMalformed, "{} x {} pieces, limit is {}", out.blocks, out.pieces_per_block, kSchedulePiecesMax);
   }
   if (const auto uniform = at->find("uniform"); uniform != at->end()) {
     if (!uniform->is_boolean())
@@ -266,7 +265,7 @@ Result<ScheduleBuilder> read_head(const Json& root) {
   HOCKET_TRY_ASSIGN(std::string algorithm, word(root, "algorithm"));
   ScheduleBuilder builder(collective, std::move(division), std::move(algorithm));
   builder.state_dependencies_by_hand();
-  HOCKET_TRY_ASSIGN(const std::uint32_t scratch, number(root, "scratch_pieces", kPiecesMax, 0));
+  HOCKET_TRY_ASSIGN(const std::uint32_t scratch, number(root, "scratch_pieces", kScratchPiecesMax, 0));
   builder.set_scratch_pieces(scratch);
   HOCKET_TRY_ASSIGN(const Fingerprint topology, read_fingerprint(root));
   builder.set_topology(topology);
