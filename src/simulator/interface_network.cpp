@@ -27,6 +27,7 @@ std::vector<VertexId> add_routers(TopologyBuilder& builder, const Topology& topo
 }  // namespace
 
 Result<InterfaceNetwork> InterfaceNetwork::make(const Topology& topology, std::uint32_t count) {
+  if (count == 0) return fail(Code::kInvalidArgument, "a rank without network interfaces reaches no link");
   TopologyBuilder builder(topology.name(), topology.family());
   builder.set_ranks({topology.ranks().begin(), topology.ranks().end()});
   const std::vector<VertexId> routers = add_routers(builder, topology, count);

@@ -1,7 +1,8 @@
 // InterfaceNetwork: a topology in which ranks reach their links through a limited number of network interfaces. A rank
 // with more links than interfaces moves behind a router of its own, which its links start and end at; each interface is
 // a pair of links without latency between the two, as fast as the rank's fastest link. Links keep their numbers.
-// Ownership: owns the longer topology. Threading: immutable. Refuses: what TopologyBuilder refuses.
+// Ownership: owns the longer topology. Threading: immutable. Refuses: no interfaces, what
+// TopologyBuilder refuses.
 #pragma once
 
 #include <cstdint>

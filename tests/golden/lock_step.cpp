@@ -227,6 +227,7 @@ TEST(Interfaces, OneIsSharedByAllLinks) {
   const SimulationResult one = run(plan, full, Injection::kWhenReady, FlowControl::kPacket, 1);
   EXPECT_EQ(one.link_bytes.size(), full.links().size());
   EXPECT_EQ(one.links_used, 3U);
+  EXPECT_FALSE(InterfaceNetwork::make(full, 0));
 }
 
 }  // namespace
