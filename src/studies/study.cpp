@@ -18,6 +18,8 @@ std::string_view name_of(Band band) {
       return "exact";
     case Band::kAtMost:
       return "at most";
+    case Band::kAtLeast:
+      return "at least";
     case Band::kNone:
       return "none";
   }
@@ -33,6 +35,7 @@ std::optional<bool> StudyRow::pass() const {
   const std::optional<double> off = deviation();
   if (!off || band == Band::kNone) return {};
   if (band == Band::kAtMost) return *off <= kRounding;
+  if (band == Band::kAtLeast) return *off >= -kRounding;
   return std::fabs(*off) <= (band == Band::kExact ? kRounding : kTenPercent);
 }
 

@@ -17,7 +17,7 @@
 
 namespace hocket {
 
-enum class Band : std::uint8_t { kTenPercent, kExact, kAtMost, kNone };
+enum class Band : std::uint8_t { kTenPercent, kExact, kAtMost, kAtLeast, kNone };
 [[nodiscard]] std::string_view name_of(Band band);
 
 struct StudyRow {

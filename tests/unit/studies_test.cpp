@@ -20,15 +20,18 @@ TEST(Studies, BandsJudge) {
   EXPECT_EQ(row(10, 10, Band::kExact).pass(), true);
   EXPECT_EQ(row(10, 5, Band::kAtMost).pass(), true);
   EXPECT_EQ(row(10, 10.1, Band::kAtMost).pass(), false);
+  EXPECT_EQ(row(10, 10, Band::kAtLeast).pass(), true);
+  EXPECT_EQ(row(10, 9.9, Band::kAtLeast).pass(), false);
   EXPECT_EQ(row(10, 10, Band::kNone).pass(), std::nullopt);
   EXPECT_EQ(row(10, {}, Band::kTenPercent).pass(), std::nullopt);
   EXPECT_EQ(row({}, 10, Band::kTenPercent).pass(), std::nullopt);
   EXPECT_NEAR(*row(10, 9, Band::kNone).deviation(), -0.1, 1e-12);
 }
 
-TEST(Studies, MultitreeIsListed) {
-  ASSERT_FALSE(studies().empty());
-  EXPECT_EQ(studies().front()->name, "multitree");
+TEST(Studies, AreListedByName) {
+  ASSERT_EQ(studies().size(), 2U);
+  EXPECT_EQ(studies()[0]->name, "multitree");
+  EXPECT_EQ(studies()[1]->name, "synthesis");
 }
 
 // The closed form of a ring: every step a packet train and one latency; additions of 128 B a cycle beside it.
