@@ -178,7 +178,11 @@ Result<Diagnosis> diagnose_bytes(std::string_view bytes, std::string_view file_n
 
 Result<Diagnosis> diagnose_file(const std::string& path) {
   HOCKET_TRY_ASSIGN(const FileText text, read_file_text(path, kFileBytesMax, CutGzip::kKeep));
-  HOCKET_TRY_ASSIGN(Diagnosis result, diagnose_bytes(text.bytes, path));
+  Result<Diagnosis> diagnosed = diagnose_bytes(text.bytes, path);
+  if (const auto whole = text.losses.refuse_repairs(path); !diagnosed && !whole) {
+    return fail(diagnosed.error().code, "{}; {}", diagnosed.error().text, text_of(text.losses.entries().front()));
+  }
+  HOCKET_TRY_ASSIGN(Diagnosis result, std::move(diagnosed));
   LossReport losses = text.losses;
   losses.append(result.examination.losses);
   result.examination.losses = std::move(losses);

@@ -31,6 +31,29 @@ Finished run(const std::string& arguments) {
 
 std::string saved(const std::string& name) { return std::string(HOCKET_SOURCE_DIR) + "/tests/corpus/" + name; }
 
+TEST(DoctorCli, BrokenTracesAreRepairedUnlessStrict) {
+  EXPECT_EQ(run("doctor " + saved("kind_chrome_trace/no_bracket")).exit_code, 0);
+  const Finished strict = run("doctor --strict " + saved("kind_chrome_trace/empty_value"));
+  EXPECT_EQ(strict.exit_code, 1);
+  EXPECT_NE(strict.out.find("--strict refuses a repair: byte 90: repaired a missing value"), std::string::npos)
+      << strict.out;
+}
+
+TEST(DoctorCli, AGzipStreamCutShortIsReadUpToTheCut) {
+  const std::string cut = testing::TempDir() + "cut_trace.json.gz";
+  const std::string pack =
+      "i=0; (echo '['; while [ $i -lt 2000 ]; do i=$((i+1)); echo '{\"ph\":\"X\",\"ts\":'$i'},'; done) "
+      "| gzip -c | head -c 3000 > " +
+      cut;
+  ASSERT_EQ(std::system(pack.c_str()), 0);
+  const Finished kept = run("doctor " + cut);
+  EXPECT_EQ(kept.exit_code, 0) << kept.out;
+  EXPECT_NE(kept.out.find("byte 3000: repaired a gzip stream that ends early"), std::string::npos) << kept.out;
+  EXPECT_NE(kept.out.find("repaired an end before its time"), std::string::npos) << kept.out;
+  EXPECT_EQ(run("doctor --strict " + cut).exit_code, 1);
+  std::filesystem::remove(cut);
+}
+
 TEST(DoctorCli, ExitCodes) {
   EXPECT_EQ(run("doctor " + saved("topology_csv/plain")).exit_code, 0);
   EXPECT_EQ(run("doctor --strict " + saved("topology_csv/plain")).exit_code, 0);

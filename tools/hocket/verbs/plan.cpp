@@ -163,7 +163,9 @@ Result<Planning> plan_repair(const Flags& flags, const Topology& topology, const
   HOCKET_TRY_ASSIGN(const Topology before, whole.load());
   HOCKET_TRY_ASSIGN(Planning planning, repair_plan(old, before, topology, what, options));
   HOCKET_TRY_ASSIGN(const VerifiedSchedule verified, prove(old));
-  HOCKET_TRY_ASSIGN(const BoundCollective was, flags.amount.bind(old.collective(), flags.repair));
+  CollectiveFlags amount = flags.amount;
+  amount.root.reset();  // it counts ranks that are left
+  HOCKET_TRY_ASSIGN(const BoundCollective was, amount.bind(old.collective(), flags.repair));
   HOCKET_TRY_ASSIGN(const Plan plan, Plan::bind(verified, was, planning.candidates[0].plan.segment()));
   SimulateOptions simulation = options.simulate;
   simulation.bound = nullptr;
