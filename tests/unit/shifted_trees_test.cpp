@@ -42,7 +42,7 @@ TEST(Translations, AreNotFoundElsewhere) {
   }
   EXPECT_FALSE(Translations::of(make("torus:4x4", {.breaks = {"0-1"}})));
   EXPECT_FALSE(Translations::of(make("torus:4x4", {.breaks = {"5"}})));
-  EXPECT_FALSE(Translations::of(make("torus:4x4", {.scales = {"0-1=0.5"}})));
+  EXPECT_FALSE(Translations::of(make("torus:4x4", {.scales = {"5-6=0.5"}})));
   EXPECT_FALSE(Translations::of(make("ring:8", {.group = "3,2,1,0,4,5,6,7"})));
 }
 
