@@ -1,12 +1,12 @@
 // hocket reproduce: a publication's figures beside our own, row by row; exit status 1 when a row misses its band.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 
 #include "base/spelling.h"
 #include "flags.h"
+#include "progress_line.h"
 #include "report/table.h"
 #include "studies/study.h"
 #include "verb.h"
@@ -129,14 +129,15 @@ int list_studies(bool json) {
   return 0;
 }
 
+Result<StudyReport> run_watched(const Study& study) {
+  ProgressLine line;
+  return study.run({.progress = [&line](std::string_view what) { line.progress().begin(std::string(what)); }});
+}
+
 Result<int> run(const Flags& flags) {
   if (flags.name.empty()) return list_studies(flags.json);
   HOCKET_TRY_ASSIGN(const Study* const study, find_study(flags.name));
-  StudyOptions options;
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  if (terminal) options.progress = [](std::string_view what) { fmt::print(stderr, "\r\x1b[K{} ...", what); };
-  const Result<StudyReport> report = study->run(options);
-  if (terminal) fmt::print(stderr, "\r\x1b[K");
+  const Result<StudyReport> report = run_watched(*study);
   if (!report) return tl::unexpected<Error>(report.error());
   const auto misses = std::count_if(report->rows.begin(), report->rows.end(), missed);
   if (flags.json) {
