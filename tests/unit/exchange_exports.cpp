@@ -10,18 +10,11 @@
 #include "exchange/schedule_format.h"
 #include "planner/planner.h"
 #include "support/corpus.h"
+#include "support/format_named.h"
 #include "topology/spec.h"
 
 namespace hocket {
 namespace {
-
-const ScheduleFormat& format_named(std::string_view name) {
-  for (const ScheduleFormat* format : schedule_formats()) {
-    if (format->name == name) return *format;
-  }
-  ADD_FAILURE() << "no format " << name;
-  return *schedule_formats().front();
-}
 
 Topology network(std::string_view spec) { return *topology_from_spec(spec, {}); }
 

@@ -3,18 +3,11 @@
 
 #include "exchange/schedule_format.h"
 #include "planner/planner.h"
+#include "support/format_named.h"
 #include "topology/spec.h"
 
 namespace hocket {
 namespace {
-
-const ScheduleFormat& format_named(std::string_view name) {
-  for (const ScheduleFormat* format : schedule_formats()) {
-    if (format->name == name) return *format;
-  }
-  ADD_FAILURE() << "no format " << name;
-  return *schedule_formats().front();
-}
 
 /// An all-to-all of three gpus in the form MSCCL's tools write: one thread block per message end.
 std::string exchange_of_three() {
