@@ -5,16 +5,16 @@
 namespace hocket {
 namespace {
 
-constexpr std::uint64_t kWorkMax = 4'000'000;  // vertices visited
+constexpr std::uint64_t kWorkMax = 1'500'000;  // vertices visited
 constexpr std::size_t kWaysMax = 4;            // places tried for a displaced branch
 constexpr std::size_t kMovesMax = 32;          // places tried for a branch of the tallest tree
-constexpr std::uint32_t kOthersMax = 1;        // trees that may change for one move
 
 }  // namespace
 
 void Shortener::run() {
   inside_.assign(set_.graph().vertex_count, 0);
   on_path_.assign(set_.graph().vertex_count, 0);
+  new_depth_.assign(set_.graph().vertex_count, 0);
   while (work_ < kWorkMax) {
     std::uint32_t tallest = set_.count();
     for (std::uint32_t t = 0; t < set_.count(); ++t) {
@@ -26,31 +26,64 @@ void Shortener::run() {
   }
 }
 
-/// One move that brings the deepest vertex nearer to the root and no other farther than it was.
+/// One move that brings the deepest vertex nearer to the root and no other farther than it was; where there is none
+/// with room, one for which another tree gives up the cable.
 bool Shortener::shorten(std::uint32_t tree) {
   const PackedTree& t = set_.tree(tree);
   const std::vector<Move> moves = moves_of(t);
-  const std::pair deepest(t.height, count_deepest(t));
+  const Shape shape = shape_of(t);
   height_max_ = t.height - 1;
-  for (std::uint32_t others = 0; others <= kOthersMax; ++others) {
+  for (const bool displacing : {false, true}) {
     std::size_t tried = 0;
     for (const Move& move : moves) {
-      if (others == 0 && !has_room(move.joining)) continue;
-      if (++tried > kMovesMax) break;
-      exchange(tree, move.leaving, move.joining);
-      const bool better = std::pair(t.height, count_deepest(t)) < deepest;
-      if (better && (fits(move.joining) || (others > 0 && displace(tree, move.joining, others)))) return true;
-      exchange(tree, move.joining, move.leaving);
-      if (work_ > kWorkMax) return false;
+      const bool room = has_room(move.joining);
+      if (!displacing && !room) continue;
+      if (++tried > kMovesMax || work_ > kWorkMax) break;
+      if (!(shape_after(tree, move.leaving, move.joining) < shape)) continue;
+      if (room) {
+        exchange(tree, move.leaving, move.joining);
+        return true;
+      }
+      if (displace(tree, move)) return true;
     }
   }
   return false;
 }
 
-std::size_t Shortener::count_deepest(const PackedTree& tree) {
+Shortener::Shape Shortener::shape_of(const PackedTree& tree) {
   const auto last = std::find_if(tree.order.rbegin(), tree.order.rend(),
                                  [&](std::uint32_t v) { return tree.depth[v] < tree.height; });
-  return static_cast<std::size_t>(last - tree.order.rbegin());
+  return {tree.height, static_cast<std::size_t>(last - tree.order.rbegin())};
+}
+
+/// Looks at the branch that moves and at the deepest vertices outside it only.
+Shortener::Shape Shortener::shape_after(std::uint32_t tree, std::uint32_t leaving, std::uint32_t joining) {
+  const PackedTree& t = set_.tree(tree);
+  mark_branch(t, branch_behind(t, leaving));
+  Shape shape;
+  for (auto v = t.order.rbegin(); v != t.order.rend() && (shape.deepest == 0 || t.depth[*v] == shape.height); ++v) {
+    ++work_;
+    if (inside_[*v] != marks_) shape = {t.depth[*v], shape.deepest + 1};
+  }
+  const CableGraph::Cable& ends = set_.graph().cables[joining];
+  const bool a_inside = inside_[ends.a] == marks_;
+  const std::uint32_t hung = a_inside ? ends.a : ends.b;
+  new_depth_[hung] = t.depth[a_inside ? ends.b : ends.a] + 1;
+  branch_.assign(1, hung);
+  inside_[hung] = 0;
+  for (std::size_t i = 0; i < branch_.size(); ++i) {
+    const std::uint32_t depth = new_depth_[branch_[i]];
+    if (depth > shape.height) shape = {depth, 0};
+    if (depth == shape.height) ++shape.deepest;
+    for (const auto [cable, to] : set_.around(branch_[i])) {
+      if (inside_[to] != marks_ || !set_.has(tree, cable)) continue;
+      inside_[to] = 0;
+      new_depth_[to] = depth + 1;
+      branch_.push_back(to);
+    }
+  }
+  work_ += branch_.size();
+  return shape;
 }
 
 /// A branch above the deepest vertex is hung elsewhere, by any of its vertices; best for the deepest vertex first.
@@ -68,8 +101,7 @@ std::vector<Shortener::Move> Shortener::moves_of(const PackedTree& tree) {
       std::uint32_t meet = v;
       while (on_path_[meet] != path_) meet = tree.parent[meet];
       const std::uint32_t way = tree.depth[v] - tree.depth[meet] + tree.depth[deepest] - tree.depth[meet];
-      for (const std::uint32_t cable : set_.around(v)) {
-        const std::uint32_t to = set_.other_end(cable, v);
+      for (const auto [cable, to] : set_.around(v)) {
         if (cable == tree.cable[top] || inside_[to] == marks_) continue;
         const std::uint32_t depth = tree.depth[to] + 1 + way;
         if (depth < tree.height) moves.push_back({tree.height - depth, tree.cable[top], cable});
@@ -80,33 +112,38 @@ std::vector<Shortener::Move> Shortener::moves_of(const PackedTree& tree) {
   return moves;
 }
 
-/// Takes `cable`, which carries one tree too many, from a tree other than `keeper`, and what that tree uses instead
-/// from a third one if need be. All trees stay within height_max_.
-bool Shortener::displace(std::uint32_t keeper, std::uint32_t cable, std::uint32_t others) {
+/// Makes a move whose cable is full: another tree hangs the branch behind that cable elsewhere. All trees stay within
+/// height_max_.
+bool Shortener::displace(std::uint32_t keeper, const Move& move) {
+  set_.remove(keeper, move.leaving);
+  set_.insert(keeper, move.joining);
   for (std::uint32_t tree = 0; tree < set_.count(); ++tree) {
-    if (tree == keeper || !set_.has(tree, cable)) continue;
-    for (const std::uint32_t other : replacements(tree, cable, others > 1)) {
-      exchange(tree, cable, other);
-      const bool low = set_.tree(tree).height <= height_max_;
-      if (low && (fits(other) || (others > 1 && displace(tree, other, others - 1)))) return true;
-      exchange(tree, other, cable);
-      if (work_ > kWorkMax) return false;
+    if (tree == keeper || !set_.has(tree, move.joining)) continue;
+    for (const std::uint32_t other : replacements(tree, move.joining)) {
+      if (shape_after(tree, move.joining, other).height > height_max_) continue;
+      exchange(tree, move.joining, other);
+      set_.rebuild(keeper, set_.tree(keeper).root);
+      return true;
     }
   }
+  set_.remove(keeper, move.joining);
+  set_.insert(keeper, move.leaving);
   return false;
 }
 
-/// A few cables that could hang the branch behind `leaving` elsewhere, those that keep it low first; full ones only
-/// when `full_too`.
-std::vector<std::uint32_t> Shortener::replacements(std::uint32_t tree, std::uint32_t leaving, bool full_too) {
+std::uint32_t Shortener::branch_behind(const PackedTree& tree, std::uint32_t cable) const {
+  const CableGraph::Cable& ends = set_.graph().cables[cable];
+  return tree.parent[ends.a] == ends.b && tree.cable[ends.a] == cable ? ends.a : ends.b;
+}
+
+/// A few cables with room that could hang the branch behind `leaving` elsewhere, those that keep it low first.
+std::vector<std::uint32_t> Shortener::replacements(std::uint32_t tree, std::uint32_t leaving) {
   const PackedTree& t = set_.tree(tree);
-  const CableGraph::Cable& ends = set_.graph().cables[leaving];
-  const std::uint32_t branch = t.parent[ends.a] == ends.b && t.cable[ends.a] == leaving ? ends.a : ends.b;
+  const std::uint32_t branch = branch_behind(t, leaving);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ways;  // (estimate of the depth, cable)
   for (const std::uint32_t v : mark_branch(t, branch)) {
-    for (const std::uint32_t cable : set_.around(v)) {
-      const std::uint32_t to = set_.other_end(cable, v);
-      if (cable == leaving || inside_[to] == marks_ || (!full_too && !has_room(cable))) continue;
+    for (const auto [cable, to] : set_.around(v)) {
+      if (cable == leaving || inside_[to] == marks_ || !has_room(cable)) continue;
       const std::uint32_t depth = t.depth[to] + 1 + t.depth[v] - t.depth[branch];
       if (depth <= height_max_) ways.emplace_back(depth, cable);
     }
@@ -132,8 +169,7 @@ const std::vector<std::uint32_t>& Shortener::mark_branch(const PackedTree& tree,
   inside_[branch] = marks_;
   branch_.assign(1, branch);
   for (std::size_t i = 0; i < branch_.size(); ++i) {
-    for (const std::uint32_t c : set_.around(branch_[i])) {
-      const std::uint32_t to = set_.other_end(c, branch_[i]);
+    for (const auto [c, to] : set_.around(branch_[i])) {
       if (tree.cable[to] != c || tree.parent[to] != branch_[i]) continue;
       inside_[to] = marks_;
       branch_.push_back(to);

@@ -24,18 +24,23 @@ class Shortener {
     std::uint32_t leaving = 0;
     std::uint32_t joining = 0;
   };
+  struct Shape {
+    std::uint32_t height = 0;
+    std::size_t deepest = 0;  // vertices
+    auto operator<=>(const Shape&) const = default;
+  };
 
-  [[nodiscard]] bool fits(std::uint32_t cable) const {
-    return set_.load(cable) / set_.graph().cables[cable].capacity <= load_;
-  }
   [[nodiscard]] bool has_room(std::uint32_t cable) const {
     return (set_.load(cable) + 1) / set_.graph().cables[cable].capacity <= load_;
   }
   bool shorten(std::uint32_t tree);
-  [[nodiscard]] static std::size_t count_deepest(const PackedTree& tree);
+  [[nodiscard]] static Shape shape_of(const PackedTree& tree);
+  /// What the tree would be with `joining` in the place of `leaving`.
+  [[nodiscard]] Shape shape_after(std::uint32_t tree, std::uint32_t leaving, std::uint32_t joining);
+  [[nodiscard]] std::uint32_t branch_behind(const PackedTree& tree, std::uint32_t cable) const;
   [[nodiscard]] std::vector<Move> moves_of(const PackedTree& tree);
-  bool displace(std::uint32_t keeper, std::uint32_t cable, std::uint32_t others);
-  std::vector<std::uint32_t> replacements(std::uint32_t tree, std::uint32_t leaving, bool full_too);
+  bool displace(std::uint32_t keeper, const Move& move);
+  std::vector<std::uint32_t> replacements(std::uint32_t tree, std::uint32_t leaving);
   void exchange(std::uint32_t tree, std::uint32_t leaving, std::uint32_t cable);
   const std::vector<std::uint32_t>& mark_branch(const PackedTree& tree, std::uint32_t branch);
 
@@ -47,6 +52,7 @@ class Shortener {
   std::uint32_t path_ = 0;
   std::vector<std::uint32_t> inside_;  // vertices of the branch, marked with marks_
   std::uint32_t marks_ = 0;
+  std::vector<std::uint32_t> new_depth_;  // of the vertices of the branch
   std::uint32_t height_max_ = 0;
   std::uint64_t work_ = 0;
 };

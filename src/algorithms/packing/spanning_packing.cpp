@@ -184,6 +184,7 @@ void Packer::grow(std::uint32_t tree, double load, bool last) {
     std::uint32_t tie;
     std::uint32_t cable;
     std::uint32_t from;
+    std::uint32_t to;
     bool operator>(const Entry& other) const { return price != other.price ? price > other.price : tie > other.tie; }
   };
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
@@ -195,10 +196,10 @@ void Packer::grow(std::uint32_t tree, double load, bool last) {
     return (surplus > 0 ? kNoRoomPrice * (1 + surplus) : 0) + at_depth + 0.5 * set_.load(cable) / room;
   };
   const auto reach = [&](std::uint32_t v) {
-    for (const std::uint32_t cable : set_.around(v)) {
-      if (depth[set_.other_end(cable, v)] != UINT32_MAX) continue;
+    for (const auto [cable, to] : set_.around(v)) {
+      if (depth[to] != UINT32_MAX) continue;
       const auto tie = static_cast<std::uint32_t>(mixed((std::uint64_t{tree} << 32) + cable));
-      queue.push({price_of(cable, depth[v]), tie, cable, v});
+      queue.push({price_of(cable, depth[v]), tie, cable, v, to});
     }
   };
   depth[centre_.vertex] = 0;
@@ -206,11 +207,10 @@ void Packer::grow(std::uint32_t tree, double load, bool last) {
   while (!queue.empty()) {
     const Entry entry = queue.top();
     queue.pop();
-    const std::uint32_t to = set_.other_end(entry.cable, entry.from);
-    if (depth[to] != UINT32_MAX) continue;
-    depth[to] = depth[entry.from] + 1;
+    if (depth[entry.to] != UINT32_MAX) continue;
+    depth[entry.to] = depth[entry.from] + 1;
     set_.insert(tree, entry.cable);
-    reach(to);
+    reach(entry.to);
   }
   set_.rebuild(tree, centre_.vertex);
 }

@@ -17,8 +17,9 @@ TreeSet::TreeSet(const CableGraph& graph, std::uint32_t trees)
   std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
   std::vector<std::uint32_t> next(begin_.begin(), begin_.end() - 1);
   for (std::uint32_t c = 0; c < graph.cables.size(); ++c) {
-    incident_[next[graph.cables[c].a]++] = c;
-    incident_[next[graph.cables[c].b]++] = c;
+    const auto& [a, b, capacity] = graph.cables[c];
+    incident_[next[a]++] = {c, b};
+    incident_[next[b]++] = {c, a};
   }
 }
 
@@ -44,21 +45,24 @@ bool TreeSet::rebuild(std::uint32_t tree, std::uint32_t root) {
   t.parent.assign(graph_.vertex_count, UINT32_MAX);
   t.cable.assign(graph_.vertex_count, UINT32_MAX);
   t.depth.assign(graph_.vertex_count, 0);
-  t.order.assign(1, root);
+  t.order.resize(graph_.vertex_count);
+  t.order[0] = root;
   t.parent[root] = root;
-  for (std::size_t i = 0; i < t.order.size(); ++i) {
+  const char* const has = &has_[std::size_t{tree} * graph_.cables.size()];
+  std::size_t found = 1;
+  for (std::size_t i = 0; i < found; ++i) {
     const std::uint32_t v = t.order[i];
-    for (const std::uint32_t c : around(v)) {
-      const std::uint32_t to = other_end(c, v);
-      if (!has(tree, c) || t.parent[to] != UINT32_MAX) continue;
+    for (const auto [cable, to] : around(v)) {
+      if (has[cable] == 0 || t.parent[to] != UINT32_MAX) continue;
       t.parent[to] = v;
-      t.cable[to] = c;
+      t.cable[to] = cable;
       t.depth[to] = t.depth[v] + 1;
-      t.order.push_back(to);
+      t.order[found++] = to;
     }
   }
+  t.order.resize(found);
   t.height = t.depth[t.order.back()];
-  return t.order.size() == graph_.vertex_count;
+  return found == graph_.vertex_count;
 }
 
 void TreeSet::mark_below(const PackedTree& tree, std::uint32_t top) {
@@ -66,8 +70,7 @@ void TreeSet::mark_below(const PackedTree& tree, std::uint32_t top) {
   below_.assign(1, top);
   mark_[top] = marks_;
   for (std::size_t i = 0; i < below_.size(); ++i) {
-    for (const std::uint32_t c : around(below_[i])) {
-      const std::uint32_t to = other_end(c, below_[i]);
+    for (const auto [c, to] : around(below_[i])) {
       if (tree.cable[to] != c || tree.parent[to] != below_[i]) continue;
       mark_[to] = marks_;
       below_.push_back(to);
@@ -80,8 +83,7 @@ void TreeSet::distances_from(std::uint32_t vertex, std::vector<std::uint32_t>& d
   distances[vertex] = 0;
   std::vector<std::uint32_t> queue{vertex};
   for (std::size_t i = 0; i < queue.size(); ++i) {
-    for (const std::uint32_t c : around(queue[i])) {
-      const std::uint32_t to = other_end(c, queue[i]);
+    for (const auto [cable, to] : around(queue[i])) {
       if (distances[to] != UINT32_MAX) continue;
       distances[to] = distances[queue[i]] + 1;
       queue.push_back(to);

@@ -17,11 +17,13 @@ class TreeSet {
   TreeSet(const CableGraph& graph, std::uint32_t trees);
 
   [[nodiscard]] const CableGraph& graph() const { return graph_; }
-  [[nodiscard]] std::span<const std::uint32_t> around(std::uint32_t vertex) const {
+  /// A cable as one of its ends sees it.
+  struct Reach {
+    std::uint32_t cable = 0;
+    std::uint32_t to = 0;
+  };
+  [[nodiscard]] std::span<const Reach> around(std::uint32_t vertex) const {
     return std::span(incident_).subspan(begin_[vertex], begin_[vertex + 1] - begin_[vertex]);
-  }
-  [[nodiscard]] std::uint32_t other_end(std::uint32_t cable, std::uint32_t vertex) const {
-    return graph_.cables[cable].a ^ graph_.cables[cable].b ^ vertex;
   }
   [[nodiscard]] bool has(std::uint32_t tree, std::uint32_t cable) const {
     return has_[std::size_t{tree} * graph_.cables.size() + cable] != 0;
@@ -55,7 +57,8 @@ class TreeSet {
   [[nodiscard]] std::uint32_t farthest_in(std::uint32_t tree, std::uint32_t from);
 
   const CableGraph& graph_;
-  std::vector<std::uint32_t> begin_, incident_;
+  std::vector<std::uint32_t> begin_;
+  std::vector<Reach> incident_;
   std::vector<char> has_;
   std::vector<double> load_;
   std::vector<PackedTree> trees_;
@@ -71,9 +74,9 @@ std::uint64_t TreeSet::for_replacements(std::uint32_t tree, std::uint32_t leavin
   mark_below(t, top);
   std::uint64_t looked = below_.size();
   for (const std::uint32_t v : below_) {
-    for (const std::uint32_t c : around(v)) {
+    for (const auto [c, to] : around(v)) {
       ++looked;
-      if (c == leaving || mark_[other_end(c, v)] == marks_) continue;
+      if (c == leaving || mark_[to] == marks_) continue;
       if (!visit(c)) return looked;
     }
   }

@@ -54,7 +54,10 @@ Grower::Grower(const GrowthNetwork& network, const GrowthRules& rules, std::span
   for (const VertexId v : topology_.ranks()) {
     hops_to_ranks.push_back(static_cast<std::uint16_t>(std::min<std::size_t>(network_.to_ranks(v).size(), 0xffff)));
   }
-  if (network_.has_switches) failed_.resize(roots.size() * topology_.vertices().size() * kStates, 0);
+  if (network_.has_switches) {
+    failed_.resize(roots.size() * topology_.vertices().size() * kStates, 0);
+    find_ways();
+  }
   for (std::uint32_t i = 0; i < roots.size(); ++i) {
     Tree& tree = growing_[i];
     tree.root = roots[i];
@@ -85,6 +88,38 @@ void Grower::find_clusters() {
     }
   }
   for (VertexId v = 0; v < cluster_.size(); ++v) cluster_[v] = head(v);
+}
+
+void Grower::find_ways() {
+  way_of_.resize(topology_.links().size(), kNoWay);
+  for (const VertexId at : topology_.ranks()) {
+    ways_of_.push_back(static_cast<std::uint32_t>(ways_.size()));
+    if (!network_.to_ranks(at).empty()) continue;
+    for (const auto& hop : network_.to_others(at)) follow_way(at, hop);
+  }
+  ways_of_.push_back(static_cast<std::uint32_t>(ways_.size()));
+}
+
+void Grower::follow_way(VertexId at, const GrowthNetwork::Hop& hop) {
+  Way way{.to = at};
+  for (const GrowthNetwork::Hop* next = &hop; next != nullptr;) {
+    way.slow = way.slow || network_.ticks[next->link] > rules_.enter_once_above;
+    if (network_.ticks[next->link] > rules_.avoid_above) way.free_at = GrowthRules::kNever;
+    way_of_[next->link] = static_cast<std::uint32_t>(ways_.size());
+    way.next_to = next == &hop;
+    const VertexId from = way.to;
+    way.to = next->to;
+    const auto ranks = network_.to_ranks(way.to);
+    const auto others = network_.to_others(way.to);
+    next = nullptr;
+    if (topology_.rank_of(way.to) >= 0 || ranks.size() + others.size() != 2) break;
+    const auto& first = ranks.empty() ? others.front() : ranks.front();
+    const auto& second = others.empty() ? ranks.back() : others.back();
+    if (first.to == from) next = &second;
+    if (second.to == from) next = &first;
+  }
+  way.to_rank = topology_.rank_of(way.to) >= 0;
+  ways_.push_back(way);
 }
 
 bool Grower::grow(std::int64_t before) {
@@ -150,7 +185,7 @@ bool Grower::attach_one(std::uint32_t index) {
   for (; tree.cursor < tree.members.size(); ++tree.cursor) {
     const Member& member = tree.members[tree.cursor];
     const VertexId at = topology_.vertex_of(member.rank);
-    if (member.ready > now_ || free_hops_[at] == 0) continue;
+    if (member.ready > now_ || free_hops_[at] == 0 || !may_reach(member.rank)) continue;
     ++search_;
     path_.clear();
     looked_.clear();
@@ -163,6 +198,16 @@ bool Grower::attach_one(std::uint32_t index) {
     }
     take(index, member.rank);
     return true;
+  }
+  return false;
+}
+
+bool Grower::may_reach(std::uint32_t rank) const {
+  if (ways_.empty() || ways_of_[rank] == ways_of_[rank + 1]) return true;
+  for (std::uint32_t i = ways_of_[rank]; i < ways_of_[rank + 1]; ++i) {
+    const Way& way = ways_[i];
+    if (way.free_at > now_) continue;
+    if (way.to_rank || failed_[state_of(way.to, way.slow, way.next_to)] != instant_) return true;
   }
   return false;
 }
@@ -231,6 +276,10 @@ void Grower::take(std::uint32_t index, std::uint32_t parent) {
   for (const LinkId link : path_) {
     next_free_[link] = now_ + network_.ticks[link];
     --free_hops_[network_.reversed ? topology_.link(link).to : topology_.link(link).from];
+    if (!way_of_.empty() && way_of_[link] != kNoWay) {
+      std::int64_t& free_at = ways_[way_of_[link]].free_at;
+      free_at = std::max(free_at, next_free_[link]);
+    }
     add_event(next_free_[link]);
     arrival = std::max(arrival, next_free_[link]);
   }

@@ -64,6 +64,14 @@ class Grower {
   [[nodiscard]] Trees take_trees() && { return std::move(trees_); }
 
  private:
+  /// The links from a rank to where its ways part: a vertex next to it, or behind others that lead there only.
+  struct Way {
+    VertexId to = 0;
+    bool slow = false;
+    bool next_to = true;
+    bool to_rank = false;
+    std::int64_t free_at = 0;
+  };
   struct Member {
     std::uint32_t rank = 0;
     std::int64_t ready = 0;
@@ -79,10 +87,14 @@ class Grower {
   };
 
   void find_clusters();
+  void find_ways();
+  void follow_way(VertexId at, const GrowthNetwork::Hop& hop);
   /// One time: turns of all incomplete trees until none can attach. Returns whether anything was attached.
   bool run_turns();
   [[nodiscard]] bool attach_one(std::uint32_t tree);
   [[nodiscard]] bool find_child(const Tree& tree, VertexId from, bool slow);
+  /// False when a search from there must fail at this instant.
+  [[nodiscard]] bool may_reach(std::uint32_t rank) const;
   [[nodiscard]] bool accepts(const Tree& tree, VertexId vertex, bool slow) const;
   [[nodiscard]] bool free(LinkId link) const {
     return next_free_[link] <= now_ && network_.ticks[link] <= rules_.avoid_above;
@@ -109,8 +121,12 @@ class Grower {
   std::vector<std::uint32_t> visited_;  // per vertex, number of the search
   std::uint32_t search_ = 0;
   static constexpr std::size_t kStates = 4;
-  std::vector<std::uint32_t> failed_;  // by state_of: the instant at which a search through there found nothing
-  std::vector<std::size_t> looked_;    // states of the search that is going on
+  static constexpr std::uint32_t kNoWay = UINT32_MAX;
+  std::vector<std::uint32_t> failed_;   // by state_of: the instant at which a search through there found nothing
+  std::vector<std::size_t> looked_;     // states of the search that is going on
+  std::vector<Way> ways_;               // with switches: of every rank that has no other next to it
+  std::vector<std::uint32_t> ways_of_;  // per rank, into ways_
+  std::vector<std::uint32_t> way_of_;   // per link, kNoWay: of none
   std::uint32_t instant_ = 0;
   std::vector<std::uint32_t> free_hops_;  // per vertex: links leaving it that are free
   std::vector<LinkId> path_;
