@@ -11,6 +11,7 @@
 #include "ni_table_view.h"
 #include "planner/plan_cache.h"
 #include "planner/planner.h"
+#include "planner/tree_weights.h"
 #include "progress_line.h"
 #include "report/table.h"
 #include "size_windows.h"
@@ -40,7 +41,25 @@ struct Job {
   Planning planning;
   SeparatePhases separate;  // all-reduce only
   std::optional<NiStudy> interfaces;
+  std::optional<std::vector<WeighedTree>> trees;  // of the chosen plan
 };
+
+/// The link that is busy longest: what it carries one way as a share of the vector, and the time it needs for that.
+struct LinkNeed {
+  LinkId link = 0;
+  double share = 0;
+  Seconds time{};
+};
+
+LinkNeed longest_busy(const Job& job, const Candidate& c) {
+  LinkNeed need;
+  for (LinkId id = 0; id < c.simulated.link_bytes.size(); ++id) {
+    const auto bytes = static_cast<double>(c.simulated.link_bytes[id]);
+    const Seconds time{bytes / job.topology.link(id).bandwidth.value};
+    if (time.value > need.time.value) need = {id, bytes / static_cast<double>(job.what.bytes().count), time};
+  }
+  return need;
+}
 
 nlohmann::ordered_json candidate_json(const Job& job, const Candidate& c) {
   const SimulationResult& s = c.simulated;
@@ -63,6 +82,15 @@ nlohmann::ordered_json candidate_json(const Job& job, const Candidate& c) {
           {"synthesis_s", c.synthesis_s},
           {"proof_s", c.proof_s},
           {"fingerprint", c.plan.fingerprint().text()}};
+}
+
+nlohmann::ordered_json trees_json(const Job& job) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  if (!job.trees) return out;
+  for (const WeighedTree& tree : *job.trees) {
+    out.push_back({{"root", tree.root}, {"height", tree.height}, {"weight", tree.weight}});
+  }
+  return out;
 }
 
 void print_document(const Job& job, const LossReport& lost) {
@@ -88,6 +116,7 @@ void print_document(const Job& job, const LossReport& lost) {
     out["skipped"].push_back({{"algorithm", s.algorithm}, {"reason", s.reason}});
   out["chosen"] = job.planning.candidates[job.planning.chosen].algorithm;
   out["reason"] = job.planning.reason;
+  out["trees"] = trees_json(job);
   out["notes"] = job.topology.notes();
   if (job.interfaces) {
     out["ni_tables"] = ni_study_json(*job.interfaces, job.planning.candidates[job.planning.chosen].plan);
@@ -131,6 +160,18 @@ std::vector<std::string> bound_statements(const Job& job) {
   return lines;
 }
 
+/// The chosen plan's own side of the certificate.
+void print_trees(const Job& job) {
+  const Candidate& chosen = job.planning.candidates[job.planning.chosen];
+  if (!job.trees || chosen.simulated.links_used == 0) return;
+  const LinkNeed need = longest_busy(job, chosen);
+  fmt::print("\n{} moves data along {}.\n", chosen.algorithm, text_of(*job.trees));
+  fmt::print("{}",
+             indented(fmt::format("link {} is busy longest, with {:.4g} of the data one way: {}; bandwidth bound {}",
+                                  job.topology.describe_link(need.link), need.share, format_seconds(need.time),
+                                  format_seconds(job.planning.bound.bandwidth))));
+}
+
 void print_table(const Job& job) {
   fmt::print("{} of {} over {} ranks on {}\n", name_of(job.what.collective.kind), format_bytes(job.what.bytes()),
              job.what.collective.ranks, job.topology.name());
@@ -151,6 +192,7 @@ void print_table(const Job& job) {
   }
   fmt::print("{}", table.text());
   for (const Skipped& s : job.planning.skipped) fmt::print("skipped {}: {}\n", s.algorithm, s.reason);
+  print_trees(job);
   fmt::print("\n{}\n", emphasised("chosen: " + job.planning.reason));
 }
 
@@ -224,8 +266,9 @@ Result<int> run(const Flags& flags) {
   if (!damage.empty()) fmt::print(stderr, "note: planned anew, the cache's entry is not used: {}\n", damage);
   if (!planning) return tl::unexpected<Error>(std::move(planning.error()));
   const SeparatePhases separate = separate_phases(topology, what);
-  Job job{std::move(topology), what, std::move(*planning), separate, {}};
+  Job job{std::move(topology), what, std::move(*planning), separate, {}, {}};
   const Plan& chosen = job.planning.candidates[job.planning.chosen].plan;
+  job.trees = weigh_trees(chosen.schedule());
   if (!flags.output.empty()) HOCKET_TRY(save_schedule(chosen.schedule(), flags.output));
   if (flags.ni_table) {
     HOCKET_TRY_ASSIGN(job.interfaces, study_ni_tables(chosen, job.topology, options.simulate));
