@@ -39,6 +39,13 @@ Address::Address(const sockaddr* address, socklen_t length) : length_(length) {
   }
 }
 
+Address Address::any(int family) {
+  Address address;
+  address.storage_.ss_family = static_cast<sa_family_t>(family);
+  address.length_ = family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+  return address;
+}
+
 Address Address::loopback(int family, std::uint16_t port) {
   Address address;
   address.storage_.ss_family = static_cast<sa_family_t>(family);

@@ -25,6 +25,8 @@ class Address {
   [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage_); }
   [[nodiscard]] socklen_t length() const { return length_; }
   [[nodiscard]] int family() const { return storage_.ss_family; }
+  /// Every address of this host.
+  [[nodiscard]] static Address any(int family);
   [[nodiscard]] std::uint16_t port() const;
   [[nodiscard]] Address with_port(std::uint16_t port) const;
   [[nodiscard]] bool is_loopback() const;

@@ -112,10 +112,11 @@ std::vector<Guest> Gate::admit() {
 }
 
 Result<Descriptor> enter(const Address& address, const Secret& secret, const Claim& claim, SteadyTime deadline,
-                         Patience patience) {
+                         const Approach& approach) {
   for (;;) {
-    HOCKET_TRY_ASSIGN(Descriptor socket, patience == Patience::kItListens ? connect_once(address, deadline)
-                                                                          : connect_until(address, deadline));
+    const bool listens = approach.patience == Patience::kItListens;
+    HOCKET_TRY_ASSIGN(Descriptor socket,
+                      listens ? connect_once(address, deadline, approach.local) : connect_until(address, deadline));
     HOCKET_TRY_ASSIGN(const Nonce nonce, fresh_nonce());
     Handshake handshake(secret, nonce, claim);
     const Result<void> shaken = shake(socket, handshake, deadline);

@@ -58,7 +58,11 @@ class Gate {
 /// The connecting end: a connection to a gate, proved both ways. Tries again while nobody listens there yet, or, when
 /// the gate is known to be there, fails at once.
 enum class Patience : std::uint8_t { kUntilItListens, kItListens };
+struct Approach {
+  Patience patience = Patience::kUntilItListens;
+  const Address* local = nullptr;  // of a gate that listens: whence to connect
+};
 [[nodiscard]] Result<Descriptor> enter(const Address& address, const Secret& secret, const Claim& claim,
-                                       SteadyTime deadline, Patience patience = Patience::kUntilItListens);
+                                       SteadyTime deadline, const Approach& approach = {});
 
 }  // namespace hocket

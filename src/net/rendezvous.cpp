@@ -164,6 +164,8 @@ class Joining {
       job_.way += fmt::format("; listens on {} {}", chosen.name, where.host());
     }
     const std::uint32_t needed = launch_.local_size == 0 ? launch_.size : launch_.local_size;
+    shown_ = where;
+    if (!options_.cables.empty()) where = Address::any(where.family());
     HOCKET_TRY_ASSIGN(Descriptor listener, listen_in(options_.ports, where, needed));
     gate_.emplace(std::move(listener), *job_.secret);
     return {};
@@ -171,7 +173,7 @@ class Joining {
 
   Result<void> gather() {
     HOCKET_TRY_ASSIGN(const Address address, gate_->address());
-    const std::string mine = fmt::format("{} {} {}", address.text(), ::getpid(), host_name());
+    const std::string mine = fmt::format("{} {} {}", shown_.with_port(address.port()).text(), ::getpid(), host_name());
     HOCKET_TRY(job_.store->set(key_of(launch_.rank), mine, options_.deadline));
     for (std::uint32_t rank = 0; rank < launch_.size; ++rank) {
       HOCKET_TRY_ASSIGN(const std::optional<std::string> words, await_member(rank));
@@ -214,7 +216,10 @@ class Joining {
     const Claim claim{Claim::Purpose::kLink, launch_.rank, 0};
     for (std::uint32_t rank = 0; rank < launch_.rank; ++rank) {
       const Member& peer = job_.members[rank];
-      Result<Descriptor> link = enter(peer.address, *job_.secret, claim, options_.deadline, Patience::kItListens);
+      const auto cable = options_.cables.between(launch_.rank, rank);
+      const Address there = cable ? cable->remote.with_port(peer.address.port()) : peer.address;
+      const Approach approach{Patience::kItListens, cable ? &cable->local : nullptr};
+      Result<Descriptor> link = enter(there, *job_.secret, claim, options_.deadline, approach);
       if (!link)
         return fail(link.error().code, "rank {} cannot connect to {}: {}", launch_.rank, peer.text(),
                     link.error().text);
@@ -259,6 +264,7 @@ class Joining {
   const Launch& launch_;
   Job job_;
   Address root_;
+  Address shown_;  // where others find this rank
   PrivateFile file_;
   std::optional<Gate> gate_;
 };

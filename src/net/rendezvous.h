@@ -14,6 +14,7 @@
 
 #include "net/interfaces.h"
 #include "net/launch.h"
+#include "net/link_addresses.h"
 #include "net/port_range.h"
 #include "net/store.h"
 
@@ -34,6 +35,7 @@ struct RendezvousOptions {
   int listener = -1;   // rank 0: a socket that listens already, from the process that started the ranks
   PortRange ports;     // of the connections between ranks
   InterfaceFilter interfaces;
+  LinkAddresses cables;  // of ranks that are joined by a cable of their own
   SteadyTime deadline;
 };
 

@@ -77,8 +77,10 @@ Result<Address> local_address(const Descriptor& socket) {
   return Address(place, length);
 }
 
-Result<Descriptor> start_connect(const Address& address) {
+Result<Descriptor> start_connect(const Address& address, const Address* local) {
   HOCKET_TRY_ASSIGN(Descriptor socket, stream_socket(address.family()));
+  if (local != nullptr && ::bind(socket.get(), local->get(), local->length()) != 0)
+    return fail(Code::kInvalidArgument, "cannot use {} here: {}", local->host(), system_words(errno));
   if (::connect(socket.get(), address.get(), address.length()) == 0 || errno == EINPROGRESS) return socket;
   return fail(Code::kPeerFailed, "cannot reach {}: {}", address.text(), system_words(errno));
 }
@@ -91,8 +93,8 @@ Result<void> finish_connect(const Descriptor& socket, const Address& address) {
   return fail(Code::kPeerFailed, "cannot reach {}: {}", address.text(), system_words(error));
 }
 
-Result<Descriptor> connect_once(const Address& address, SteadyTime deadline) {
-  HOCKET_TRY_ASSIGN(Descriptor socket, start_connect(address));
+Result<Descriptor> connect_once(const Address& address, SteadyTime deadline, const Address* local) {
+  HOCKET_TRY_ASSIGN(Descriptor socket, start_connect(address, local));
   pollfd ready{socket.get(), POLLOUT, 0};
   if (wait_for({&ready, 1}, deadline) == 0) return fail(Code::kTimeout, "no answer from {}", address.text());
   HOCKET_TRY(finish_connect(socket, address));

@@ -28,11 +28,12 @@ int wait_for(std::span<pollfd> descriptors, SteadyTime deadline);
 [[nodiscard]] Result<Descriptor> listen_at(const Address& address);
 [[nodiscard]] Result<Address> local_address(const Descriptor& socket);
 
-/// Begins a connection; finish_connect() says how it went once the socket is writable.
-[[nodiscard]] Result<Descriptor> start_connect(const Address& address);
+/// Begins a connection, from `local` if that is given; finish_connect() says how it went once the socket is writable.
+[[nodiscard]] Result<Descriptor> start_connect(const Address& address, const Address* local = nullptr);
 [[nodiscard]] Result<void> finish_connect(const Descriptor& socket, const Address& address);
 /// Both.
-[[nodiscard]] Result<Descriptor> connect_once(const Address& address, SteadyTime deadline);
+[[nodiscard]] Result<Descriptor> connect_once(const Address& address, SteadyTime deadline,
+                                              const Address* local = nullptr);
 /// Again and again while nobody listens there yet, until the deadline.
 [[nodiscard]] Result<Descriptor> connect_until(const Address& address, SteadyTime deadline);
 

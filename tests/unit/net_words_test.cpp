@@ -5,6 +5,7 @@
 
 #include "net/interfaces.h"
 #include "net/launch.h"
+#include "net/link_addresses.h"
 #include "net/port_range.h"
 #include "net/store_wire.h"
 
@@ -143,6 +144,34 @@ TEST(NetStoreWire, RequestsComeBackAndDamageDoesNot) {
     EXPECT_FALSE(read_request(bad)) << bad;
   }
   EXPECT_FALSE(read_length("abc"));
+}
+
+std::string cables_text(const std::string& text) {
+  const auto cables = LinkAddresses::parse(text, "cables", 4);
+  if (!cables) return cables.error().text;
+  const auto ends = cables->between(1, 0);
+  return ends ? ends->local.host() + " " + ends->remote.host() : "none";
+}
+
+TEST(NetLinkAddresses, BothEndsOfACableAgree) {
+  EXPECT_EQ(cables_text("0 1 10.0.0.0 10.0.0.1  # a comment\n\n1 0 10.0.0.1 10.0.0.0\n"), "10.0.0.1 10.0.0.0");
+  EXPECT_EQ(cables_text("0 1 fd00::1 fd00::2\n1 0 fd00::2 fd00::1"), "fd00::2 fd00::1");
+  EXPECT_EQ(cables_text("2 3 10.0.0.0 10.0.0.1\n3 2 10.0.0.1 10.0.0.0"), "none");
+  EXPECT_EQ(cables_text("0 1 10.0.0.0 10.0.0.1"), "cables: rank 0 lists peer 1, but not the other way round");
+  EXPECT_EQ(cables_text("0 1 10.0.0.0 10.0.0.1\n1 0 10.0.0.2 10.0.0.0"),
+            "cables: rank 0 expects peer 1 at 10.0.0.1, which says 10.0.0.2");
+}
+
+TEST(NetLinkAddresses, LinesThatSayNothingAreNamed) {
+  EXPECT_EQ(cables_text("0 1 10.0.0.0"), "cables:1: '0 1 10.0.0.0' is not 'rank peer local remote'");
+  EXPECT_EQ(cables_text("\n0 1 a b c"), "cables:2: '0 1 a b c' is not 'rank peer local remote'");
+  EXPECT_EQ(cables_text("0 4 10.0.0.0 10.0.0.1"), "cables:1: '0 4' are not two of 4 ranks");
+  EXPECT_EQ(cables_text("1 1 10.0.0.0 10.0.0.1"), "cables:1: '1 1' are not two of 4 ranks");
+  EXPECT_EQ(cables_text("x 1 10.0.0.0 10.0.0.1"), "cables:1: 'x 1' are not two of 4 ranks");
+  EXPECT_EQ(cables_text("0 1 here 10.0.0.1"), "cables:1: 'here' is not the number of a host");
+  EXPECT_EQ(cables_text("0 1 fd00::1 10.0.0.1"), "cables:1: fd00::1 and 10.0.0.1 are of two families");
+  EXPECT_EQ(cables_text("0 1 10.0.0.0 10.0.0.1\n0 1 10.0.0.0 10.0.0.1"),
+            "cables:2: rank 0 and peer 1 are listed a second time");
 }
 
 }  // namespace

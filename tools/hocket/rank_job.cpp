@@ -7,6 +7,7 @@
 
 #include "algorithms/algorithm.h"
 #include "base/units.h"
+#include "exchange/file_text.h"
 #include "planner/planner.h"
 #include "topology/spec.h"
 
@@ -19,6 +20,7 @@ using std::chrono::steady_clock;
 constexpr std::chrono::microseconds kSpin{50};
 constexpr std::chrono::microseconds kSpinShared{2};
 constexpr std::uint32_t kRanksMax = 1024;
+constexpr std::size_t kCablesMax = std::size_t{1} << 26;  // bytes of the file
 
 const char* variable(const char* name) {
   return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody writes the environment
@@ -79,6 +81,7 @@ void JobFlags::declare_network(CLI::App& app) {
                  "a waiting rank spins that long before it sleeps [HOCKET_SPIN, else 50us; 2us on too few cores]");
   app.add_option("--ports", ports, "ports ranks may listen on: FIRST-LAST [HOCKET_PORTS, else any]");
   app.add_option("--interface", interfaces, "interface filter, NCCL's grammar [HOCKET_SOCKET_IFNAME]");
+  app.add_option("--cables", cables, "a file: addresses by which two ranks are joined directly [HOCKET_CABLES]");
 }
 
 Result<std::chrono::nanoseconds> JobFlags::limit() const {
@@ -113,6 +116,10 @@ Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFl
   }
   HOCKET_TRY_ASSIGN(options.interfaces,
                     InterfaceFilter::parse(first_of(flags.interfaces, {"HOCKET_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"})));
+  if (const std::string file = first_of(flags.cables, {"HOCKET_CABLES"}); !file.empty()) {
+    HOCKET_TRY_ASSIGN(const std::string text, read_file_bytes(file, kCablesMax));
+    HOCKET_TRY_ASSIGN(options.cables, LinkAddresses::parse(text, file, launch.size));
+  }
   options.deadline = steady_clock::now() + limit;
   HOCKET_TRY_ASSIGN(Job joined, join(options));
   if (!words_of("HOCKET_DEBUG").empty()) fmt::print(stderr, "hocket: rank {}: {}\n", launch.rank, joined.way);

@@ -23,6 +23,7 @@ struct JobFlags {
   std::string spin;
   std::string ports;
   std::string interfaces;
+  std::string cables;
 
   void declare(CLI::App& app);
   void declare_network(CLI::App& app);
