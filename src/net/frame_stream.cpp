@@ -58,6 +58,7 @@ void FrameWriter::push(const FrameHeader& header, const std::byte* payload, Toke
   encode_header(header, frame.header);
   frame.payload = header.length == 0 ? std::span<const std::byte>() : std::span(payload, header.length);
   frame.token = token;
+  pushed_ += bytes_of(frame);
 }
 
 void FrameWriter::keep_started(std::vector<std::byte>& copy, Token token) {
@@ -67,6 +68,7 @@ void FrameWriter::keep_started(std::vector<std::byte>& copy, Token token) {
   copy.assign(frame.payload.begin(), frame.payload.end());
   frame.payload = copy;
   frame.token = token;
+  pushed_ = bytes_of(frame);
 }
 
 std::size_t FrameWriter::gather(std::span<std::span<const std::byte>> parts) const {

@@ -49,6 +49,8 @@ class FrameWriter {
 
   [[nodiscard]] bool full() const { return size_ == kFramesMax; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
+  /// Bytes of the frames that are in.
+  [[nodiscard]] std::size_t unsent() const { return pushed_ - progress_; }
   void push(const FrameHeader& header, const std::byte* payload, Token token);
   /// Parts to send, in order; the number filled in.
   [[nodiscard]] std::size_t gather(std::span<std::span<const std::byte>> parts) const;
@@ -58,6 +60,7 @@ class FrameWriter {
     progress_ += bytes;
     while (size_ > 0 && progress_ >= bytes_of(frames_[first_])) {
       progress_ -= bytes_of(frames_[first_]);
+      pushed_ -= bytes_of(frames_[first_]);
       const Token token = frames_[first_].token;
       first_ = (first_ + 1) % kFramesMax;
       --size_;
@@ -67,7 +70,7 @@ class FrameWriter {
   /// Drops frames that have not begun; of one that has, the payload is copied to `copy`, so that its owner may go.
   void keep_started(std::vector<std::byte>& copy, Token token);
   /// Forgets what was not sent.
-  void clear() { size_ = progress_ = 0; }
+  void clear() { size_ = progress_ = pushed_ = 0; }
 
  private:
   struct Outgoing {
@@ -81,6 +84,7 @@ class FrameWriter {
   std::size_t first_ = 0;
   std::size_t size_ = 0;
   std::size_t progress_ = 0;  // bytes of the first frame that are sent
+  std::size_t pushed_ = 0;    // bytes of all frames
 };
 
 }  // namespace hocket

@@ -148,7 +148,7 @@ class QueueSimulation final : public ScheduleRun {
     ready_[id].end = first + count;
     if (ready_[id].waits) return;
     const LinkId link = route_of(id).front();
-    waiting_sends_.push(link, {first, id});
+    waiting_sends_.queue(link).push({first, id});
     ready_[id].waits = true;
     if (!waiting_sends_.busy(link)) send_next(link);
   }
@@ -156,11 +156,11 @@ class QueueSimulation final : public ScheduleRun {
   /// The next segment of a sender goes to its first link.
   void send_next(LinkId link) {
     if (!waiting_sends_.start(link)) return;
-    const OpId id = waiting_sends_.lowest(link).op;
+    const OpId id = waiting_sends_.queue(link).lowest().op;
     Ready& ready = ready_[id];
     const std::int64_t bytes = segment_bytes(id, ready.next++);
     ready.waits = ready.next < ready.end;
-    waiting_sends_.replace_lowest(link, {ready.next, id}, ready.waits);
+    waiting_sends_.queue(link).replace_lowest({ready.next, id}, ready.waits);
     enter_link({id, 0, kFirstOfSegment | kLastOfSegment, Parcel::What::kHead, bytes, now_});
   }
 

@@ -41,6 +41,7 @@ Result<void> StreamProgram::reserve(std::uint32_t ranks) {
     const MessageOp& op = program_.ops[i];
     if (op.role == MessageOp::Role::kNone) continue;
     peers_[op.end.peer].involved = true;
+    peers_[op.end.peer].sends += op.role == MessageOp::Role::kSend ? 1 : 0;
     if (op.role != MessageOp::Role::kReceive) continue;
     states_[i].first_place = places;
     states_[i].overflow_begin = overflow_bytes_;
@@ -79,7 +80,6 @@ void StreamProgram::restart() {
     state.memory = nullptr;
     state.offered = state.queued = state.arrived = 0;
     state.listed = false;
-    state.next = kNoOp;
   }
   for (Peer& peer : peers_) fill_slots(peer);
 }

@@ -27,10 +27,9 @@ class StreamProgram final : public LoadedProgram {
     std::uint32_t offered = 0;          // segments: offered to us,
     std::uint32_t queued = 0;           //   given to the writer,
     std::uint32_t arrived = 0;          //   or arrived
-    bool listed = false;
-    OpId next = kNoOp;               // in the peer's list of sends with something to queue
-    std::size_t first_place = 0;     // of a receive: where its segments lie
-    std::size_t overflow_begin = 0;  // bytes
+    bool listed = false;                // waits among the peer's sends
+    std::size_t first_place = 0;        // of a receive: where its segments lie
+    std::size_t overflow_begin = 0;     // bytes
   };
 
   [[nodiscard]] const MessageProgram& program() const { return program_; }
@@ -40,6 +39,7 @@ class StreamProgram final : public LoadedProgram {
   [[nodiscard]] const MessageOp& op(OpId id) const { return program_.ops[id - program_.first_op]; }
   [[nodiscard]] OpState& state(OpId id) { return states_[id - program_.first_op]; }
   [[nodiscard]] bool involves(std::uint32_t peer) const { return peers_[peer].involved; }
+  [[nodiscard]] std::size_t sends_to(std::uint32_t peer) const { return peers_[peer].sends; }
 
   void restart();
   /// A place for a segment of `receive`: a free slot of its peer, else its overflow.
@@ -56,6 +56,7 @@ class StreamProgram final : public LoadedProgram {
   static constexpr std::size_t kSlotsMax = 4;
   struct Peer {
     bool involved = false;
+    std::size_t sends = 0;
     std::size_t slots = 0;
     std::size_t free_count = 0;
     std::unique_ptr<std::byte[]> memory;

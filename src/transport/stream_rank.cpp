@@ -9,6 +9,8 @@ namespace hocket {
 namespace {
 
 constexpr std::size_t kHistory = 256;
+/// What has been given to a stream cannot be overtaken by what is more urgent: little more than a frame or two.
+constexpr std::size_t kCommittedBytes = std::size_t{64} << 10;
 /// A peer that was heard within this time is not called silent.
 constexpr std::chrono::seconds kSilence{1};
 
@@ -37,6 +39,7 @@ StreamRank::StreamRank(std::uint32_t rank, std::vector<std::string> names)
 
 Result<std::unique_ptr<LoadedProgram>> StreamRank::load(MessageProgram program) {
   HOCKET_TRY_ASSIGN(std::unique_ptr<StreamProgram> loaded, StreamProgram::make(std::move(program), rank_count()));
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) link(peer).sends.reserve(loaded->sends_to(peer));
   return std::unique_ptr<LoadedProgram>(std::move(loaded));
 }
 
@@ -49,7 +52,7 @@ void StreamRank::begin(LoadedProgram& program) {
   encode_call(call_, hello_out_);
   for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
     Link& l = link(peer);
-    l.first_send = l.last_send = kNoOp;
+    l.sends.clear();
     if (l.left) check_left(peer);
     l.hello_due = l.open && program_->involves(peer);
   }
@@ -68,20 +71,13 @@ void StreamRank::offer(const MessageEnd& send, SegmentRange segments, const std:
   state.offered += segments.count;
   if (state.listed) return;
   state.listed = true;
-  state.next = kNoOp;
-  Link& l = link(send.peer);
-  if (l.first_send == kNoOp) {
-    l.first_send = send.op;
-  } else {
-    program_->state(l.last_send).next = send.op;
-  }
-  l.last_send = send.op;
+  link(send.peer).sends.push({state.queued, send.op});
 }
 
 bool StreamRank::has_outgoing(std::uint32_t peer) const {
   const Link& l = link(peer);
   if (!l.open) return false;
-  return !l.writer.empty() || l.hello_due || l.ping_due || l.abort_due || l.bye_due || l.first_send != kNoOp;
+  return !l.writer.empty() || l.hello_due || l.ping_due || l.abort_due || l.bye_due || !l.sends.empty();
 }
 
 /// Control frames first: a hello goes before the segments of its call.
@@ -118,22 +114,20 @@ void StreamRank::refill(Link& l) {
 
 void StreamRank::queue_segments(Link& l) {
   if (l.hello_due) return;
-  while (l.first_send != kNoOp && !l.writer.full()) {
-    const OpId id = l.first_send;
+  while (!l.sends.empty() && !l.writer.full() && l.writer.unsent() < kCommittedBytes) {
+    const OpId id = l.sends.lowest().op;
     StreamProgram::OpState& state = program_->state(id);
     const MessageEnd& end = program_->op(id).end;
-    for (; state.queued < state.offered && !l.writer.full(); ++state.queued) {
-      const FrameHeader header{.kind = FrameKind::kSegment,
-                               .op = end.match,
-                               .sequence = call_.number,
-                               .segment = state.queued,
-                               .length = static_cast<std::uint32_t>(end.cut.length(state.queued)),
-                               .fingerprint = call_fingerprint_};
-      l.writer.push(header, header.length == 0 ? nullptr : state.memory + end.cut.begin(state.queued), id);
-    }
-    if (state.queued < state.offered) return;
-    state.listed = false;
-    l.first_send = state.next;
+    const std::uint32_t segment = state.queued++;
+    const FrameHeader header{.kind = FrameKind::kSegment,
+                             .op = end.match,
+                             .sequence = call_.number,
+                             .segment = segment,
+                             .length = static_cast<std::uint32_t>(end.cut.length(segment)),
+                             .fingerprint = call_fingerprint_};
+    l.writer.push(header, header.length == 0 ? nullptr : state.memory + end.cut.begin(segment), id);
+    state.listed = state.queued < state.offered;
+    l.sends.replace_lowest({state.queued, id}, state.listed);
   }
 }
 
@@ -339,7 +333,7 @@ void StreamRank::fail(const Error& error) {
   abort_text_ = (told_.empty() ? error.text : told_).substr(0, kAbortBytesMax);
   if (abort_text_.empty()) abort_text_ = "unknown";
   for (Link& l : links_) {
-    l.first_send = kNoOp;
+    l.sends.clear();
     l.hello_due = l.ping_due = false;
     l.abort_due = l.open && !l.left;
     l.writer.keep_started(l.salvaged, kNoToken);

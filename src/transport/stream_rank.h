@@ -10,6 +10,7 @@
 #include <deque>
 
 #include "net/frame_stream.h"
+#include "schedule/send_queue.h"
 #include "transport/call.h"
 #include "transport/stream_program.h"
 
@@ -76,8 +77,7 @@ class StreamRank : public RankTransport {
     bool ping_on_way = false;
     bool abort_due = false;
     bool bye_due = false;
-    OpId first_send = kNoOp;  // list of sends with segments to queue
-    OpId last_send = kNoOp;
+    SendQueue sends;                 // with segments to queue
     std::uint64_t hello_number = 0;  // of the last call the peer has begun
     std::uint64_t bye_number = 0;    // calls the peer had finished when it left
     SteadyTime heard;
