@@ -137,7 +137,8 @@ def print_rows(rows, lab, share):
     for row in rows:
         sent = row["bytes_over_schedule"]
         lines.append((row["algorithm"], str(row["size_bytes"]), str(row["segment_bytes"]),
-                      f"{1e3 * row['bound_s']:.1f}", f"{1e3 * row['predicted_s']:.1f}", f"{1e3 * row['measured_s']:.1f}",
+                      f"{1e3 * row['bound_s']:.1f}", f"{1e3 * row['predicted_s']:.1f}",
+                      f"{1e3 * row['measured_s']:.1f}",
                       f"{1e3 * row['fastest_s']:.1f}-{1e3 * row['slowest_s']:.1f}",
                       f"{row['measured_over_predicted']:.3f}", f"{row['measured_over_bound']:.3f}",
                       f"{sent[0]:.3f}-{sent[1]:.3f}" if sent else "-", "right" if row["correct"] else "WRONG"))

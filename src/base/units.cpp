@@ -75,6 +75,12 @@ Picos to_picos(Seconds t) {
   return {std::llround(t.value * 1e12)};
 }
 
+Picos to_picos_at_least(Seconds t) {
+  Picos rounded = to_picos(t);
+  if (static_cast<double>(rounded.count) < t.value * 1e12 * (1 - 1e-12)) ++rounded.count;
+  return rounded;
+}
+
 Picos transfer_time(Bytes size, BytesPerSecond rate) {
   HOCKET_ASSERT(rate.value > 0, "rate must be positive");
   const long double picos = static_cast<long double>(size.count) * 1e12L / static_cast<long double>(rate.value);

@@ -40,6 +40,8 @@ struct BytesPerSecond {
 [[nodiscard]] constexpr Seconds to_seconds(Picos t) { return {static_cast<double>(t.count) * 1e-12}; }
 /// Rounded to the nearest picosecond. Requires |t| < 9.2e6 s.
 [[nodiscard]] Picos to_picos(Seconds t);
+/// The nearest, or the next one up when that lies below by more than the noise of a double: never too short a latency.
+[[nodiscard]] Picos to_picos_at_least(Seconds t);
 /// Serialisation time, rounded up so that a simulated link never beats its rate.
 [[nodiscard]] Picos transfer_time(Bytes size, BytesPerSecond rate);
 

@@ -115,12 +115,14 @@ class QueueSimulation final : public ScheduleRun {
     }
     begin();
     pass_gate();
+    choose_sends();
     while (!queue_.empty() && !stopped()) {
       const EventQueue<Parcel>::Event event = queue_.pop();
       now_ = event.time;
       handle(event.payload);
       drain();
       pass_gate();
+      if (queue_.empty() || queue_.front_time().count > now_.count) choose_sends();
     }
     return finish_result(queue_.count());
   }
@@ -150,7 +152,15 @@ class QueueSimulation final : public ScheduleRun {
     const LinkId link = route_of(id).front();
     waiting_sends_.queue(link).push({first, id});
     ready_[id].waits = true;
-    if (!waiting_sends_.busy(link)) send_next(link);
+    if (!waiting_sends_.busy(link)) undecided_.push_back(link);
+  }
+
+  /// A link chooses when all that happens at one instant is known, so that the order of events makes no difference.
+  void choose_sends() {
+    for (const LinkId link : undecided_) {
+      if (!waiting_sends_.busy(link)) send_next(link);
+    }
+    undecided_.clear();
   }
 
   /// The next segment of a sender goes to its first link.
@@ -191,7 +201,10 @@ class QueueSimulation final : public ScheduleRun {
       case Parcel::What::kHead:
         return packets_ ? meet_link(parcel) : enter_link(parcel);
       case Parcel::What::kSent:
-        if (!packets_) send_next(route_of(parcel.op).front());
+        if (!packets_) {
+          waiting_sends_.release(route_of(parcel.op).front());
+          undecided_.push_back(route_of(parcel.op).front());
+        }
         return sent(parcel.op);
       case Parcel::What::kArrived:
         if (gate_) gate_->message_arrived(parcel.op, now_);
@@ -258,6 +271,7 @@ class QueueSimulation final : public ScheduleRun {
   bool packets_;
   std::vector<Ready> ready_;  // per op, messages only
   WaitingSends waiting_sends_;
+  std::vector<LinkId> undecided_;
   PortQueues ports_;        // packets only, like the rest
   std::vector<char> held_;  // per link
   RoundRobin<Parcel> waiting_;

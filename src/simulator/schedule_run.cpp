@@ -6,13 +6,6 @@
 namespace hocket {
 namespace {
 
-/// To whole picoseconds: the nearest, or the next one up when that lies below by more than the noise of a double.
-Picos latency_time(Seconds latency) {
-  Picos rounded = to_picos(latency);
-  if (static_cast<double>(rounded.count) < latency.value * 1e12 * (1 - 1e-12)) ++rounded.count;
-  return rounded;
-}
-
 /// What a message says of the ops that never ended.
 constexpr std::size_t kNamedMax = 4;
 /// Progress is told once in so many drains.
@@ -24,13 +17,13 @@ ScheduleRun::ScheduleRun(std::span<const SimulatedJob> jobs, const SimulateOptio
                          std::vector<FlatRoutes> routes)
     : topology_(*jobs.front().topology),
       options_(options),
-      overhead_(latency_time(options.per_message_overhead)),
+      overhead_(to_picos_at_least(options.per_message_overhead)),
       unit_free_(topology_.vertices().size()) {
   const std::size_t links = topology_.links().size();
   latency_.reserve(links);
   rates_.reserve(links);
   for (LinkId link = 0; link < links; ++link) {
-    latency_.push_back(latency_time(topology_.link(link).latency));
+    latency_.push_back(to_picos_at_least(topology_.link(link).latency));
     const double factor = options.link_factors.empty() ? 1 : options.link_factors[link];
     rates_.push_back({topology_.link(link).bandwidth.value * factor});
   }

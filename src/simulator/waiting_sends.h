@@ -16,6 +16,7 @@ class WaitingSends {
 
   /// A segment of a sender is entering the link or on it.
   [[nodiscard]] bool busy(LinkId link) const { return ports_[link].busy; }
+  void release(LinkId link) { ports_[link].busy = false; }
   /// Busy from now on if something waits, otherwise idle.
   bool start(LinkId link) { return ports_[link].busy = !ports_[link].queue.empty(); }
   [[nodiscard]] SendQueue& queue(LinkId link) { return ports_[link].queue; }

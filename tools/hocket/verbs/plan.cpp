@@ -15,6 +15,7 @@
 #include "progress_line.h"
 #include "report/table.h"
 #include "size_windows.h"
+#include "symmetric_view.h"
 #include "verb.h"
 
 namespace hocket {
@@ -32,6 +33,7 @@ struct Flags {
   std::string cache;
   std::string output;
   std::optional<std::string> ni_table;  // a file, or empty: shown only
+  bool symmetric = false;
   bool json = false;
 };
 
@@ -239,6 +241,22 @@ Result<Planning> plan(const Flags& flags, const Topology& topology, const BoundC
                               : plan_repair(flags, topology, what, options);
 }
 
+/// What a plan that is never written out cannot have.
+Result<void> check_symmetric(const Flags& flags) {
+  if (flags.algorithm != "auto" && flags.algorithm != "multitree")
+    return fail(Code::kUnsupported, "--symmetric plans multitree, not '{}'", flags.algorithm);
+  if (flags.simulation.model != "message")
+    return fail(Code::kUnsupported, "--symmetric has the message model, not '{}'", flags.simulation.model);
+  for (const auto& [name, given] : {std::pair("--output", !flags.output.empty()),
+                                    {"--sizes", !flags.sizes.empty()},
+                                    {"--repair", !flags.repair.empty()},
+                                    {"--scores", !flags.scores.empty()},
+                                    {"--ni-table", flags.ni_table.has_value()}}) {
+    if (given) return fail(Code::kUnsupported, "--symmetric never writes the schedule out: not with {}", name);
+  }
+  return {};
+}
+
 Result<int> run(const Flags& flags) {
   HOCKET_TRY_ASSIGN(const CollectiveKind kind, parse_collective(flags.collective));
   HOCKET_TRY_ASSIGN(Topology topology, flags.topology.load());
@@ -250,6 +268,8 @@ Result<int> run(const Flags& flags) {
   options.algorithm = flags.algorithm;
   HOCKET_TRY_ASSIGN(options.segment, flags.simulation.segment_bytes());
   HOCKET_TRY_ASSIGN(options.simulate, flags.simulation.options());
+  if (flags.symmetric) HOCKET_TRY(check_symmetric(flags));
+  if (flags.symmetric) return show_symmetric(topology, what, options.segment, flags.json);
   Scores scores;
   if (!flags.scores.empty()) {
     HOCKET_TRY_ASSIGN(scores, Scores::load(flags.scores));
@@ -309,6 +329,8 @@ VerbAction declare(CLI::App& app) {
   app.add_option("--scores", flags->scores, "a YAML file of algorithms to take, or factors on their times, by size");
   app.add_option("--cache", flags->cache, "a folder of plans of one size: taken from there, or planned and kept there")
       ->envname("HOCKET_CACHE");
+  app.add_flag("--symmetric", flags->symmetric,
+               "MultiTree for one vertex in place of all: networks of thousands that look the same from each; no file");
   app.add_option("-o,--output", flags->output,
                  "file for the chosen schedule, by extension: .hkt .json .xml .mscclpp.json .graph.xml .dot .svg");
   app.add_flag("--json", flags->json, "a JSON document on stdout");

@@ -1,0 +1,14 @@
+// What `hocket plan --symmetric` shows: a plan for one vertex in place of all, its proof and its time beside the bound.
+// Prints to stdout, a table or a document.
+// Threading: one owner. Refuses: what plan_symmetric() refuses.
+#pragma once
+
+#include "bounds/bounds.h"
+#include "planner/symmetric_plan.h"
+
+namespace hocket {
+
+[[nodiscard]] Result<int> show_symmetric(const Topology& topology, const BoundCollective& what, Bytes segment,
+                                         bool json);
+
+}  // namespace hocket
