@@ -52,6 +52,8 @@ class StreamRank : public RankTransport {
   /// Goes on with what was left lying when begin() has reached the peer's call; true when something happened.
   bool resume(std::uint32_t peer, TransportEvents* events);
   void closed(std::uint32_t peer, const std::string& why);
+  /// The peer sent what nobody may send.
+  void malformed(std::uint32_t peer, std::string_view what);
   [[nodiscard]] bool has_outgoing(std::uint32_t peer) const;
   [[nodiscard]] std::size_t gather(std::uint32_t peer, std::span<std::span<const std::byte>> parts);
   void sent(std::uint32_t peer, std::size_t bytes, TransportEvents* events);
@@ -103,7 +105,6 @@ class StreamRank : public RankTransport {
   void take_hello(std::uint32_t peer);
   void take_abort(std::uint32_t peer);
   void take_bye(std::uint32_t peer);
-  void malformed(std::uint32_t peer, std::string_view what);
   void check_left(std::uint32_t peer);
   void refill(Link& l);
   void queue_segments(Link& l);

@@ -1,12 +1,16 @@
-// TcpRank and RankDriver: ranks on threads, each with its own sockets: many calls, abort from another thread,
-// deadlines, a rank that goes, and that nothing is allocated between start and completion.
+// TcpRank, ShmRank and RankDriver: ranks on threads, each with its own sockets or rings: many calls, abort from another
+// thread, deadlines, a rank that goes, garbage where a peer's words should be.
 #include <gtest/gtest.h>
+
+#include <sys/socket.h>
 
 #include <future>
 
+#include "base/random.h"
 #include "engine/reference.h"
+#include "support/connected_ranks.h"
 #include "support/small_schedules.h"
-#include "support/tcp_ranks.h"
+#include "transport/shm/shm_rank.h"
 
 namespace hocket {
 namespace {
@@ -31,7 +35,9 @@ std::int64_t sum_of(const Plan& plan) {
   return n * (n + 1) / 2;
 }
 
-TEST(TransportTcp, SpinningThatNeverPaysIsTriedMoreAndMoreRarely) {
+class TransportRanks : public testing::TestWithParam<test::Over> {};
+
+TEST(TransportSpin, SpinningThatNeverPaysIsTriedMoreAndMoreRarely) {
   const auto tries = [](int waits, bool pays) {
     Spin spin(std::chrono::microseconds(50));
     int spun = 0;
@@ -47,11 +53,11 @@ TEST(TransportTcp, SpinningThatNeverPaysIsTriedMoreAndMoreRarely) {
   EXPECT_GT(tries(10'000, false), 5);
 }
 
-TEST(TransportTcp, ManyCallsOfTwoPlansOnOneSetOfConnections) {
+TEST_P(TransportRanks, ManyCallsOfTwoPlansOnOneSetOfConnections) {
   for (const std::int64_t count : {0, 1, 7, 1000, 200'000}) {
     const Plan ring = plan_of(test::ring_all_reduce(4, 2), count, 64 << 10);
     const Plan doubling = plan_of(test::doubling_all_reduce(4), count, 32 << 10);
-    auto ranks = connected_ranks(4);
+    auto ranks = connected_ranks(4, GetParam());
     run_all(4, [&](std::uint32_t r) {
       const auto one = RankDriver::create(ring, r, *ranks[r]).value();
       const auto two = RankDriver::create(doubling, r, *ranks[r]).value();
@@ -66,9 +72,9 @@ TEST(TransportTcp, ManyCallsOfTwoPlansOnOneSetOfConnections) {
   }
 }
 
-TEST(TransportTcp, AbortFromAnotherThreadEndsAllRanks) {
+TEST_P(TransportRanks, AbortFromAnotherThreadEndsAllRanks) {
   const Plan plan = plan_of(test::ring_all_reduce(3, 1), 1000, 4096);
-  auto ranks = connected_ranks(3);
+  auto ranks = connected_ranks(3, GetParam());
   std::vector<std::unique_ptr<RankDriver>> drivers;
   for (std::uint32_t r = 0; r < 3; ++r) drivers.push_back(RankDriver::create(plan, r, *ranks[r]).value());
   std::jthread aborter([&] {
@@ -93,9 +99,9 @@ TEST(TransportTcp, AbortFromAnotherThreadEndsAllRanks) {
   leave_all(std::move(ranks));
 }
 
-TEST(TransportTcp, TheDeadlineNamesWhoIsLate) {
+TEST_P(TransportRanks, TheDeadlineNamesWhoIsLate) {
   const Plan plan = plan_of(test::ring_all_reduce(2, 1), 10, 4096);
-  auto ranks = connected_ranks(2);
+  auto ranks = connected_ranks(2, GetParam());
   const auto driver =
       RankDriver::create(plan, 0, *ranks[0], {.timeout = milliseconds(50), .heartbeat = milliseconds(20)}).value();
   std::vector<std::int64_t> values = values_of(plan, 0);
@@ -108,9 +114,9 @@ TEST(TransportTcp, TheDeadlineNamesWhoIsLate) {
   leave_all(std::move(ranks));
 }
 
-TEST(TransportTcp, ARankThatLeavesIsNamedByItsCalls) {
+TEST_P(TransportRanks, ARankThatLeavesIsNamedByItsCalls) {
   const Plan plan = plan_of(test::ring_all_reduce(3, 1), 100, 4096);
-  auto ranks = connected_ranks(3);
+  auto ranks = connected_ranks(3, GetParam());
   std::vector<Result<void>> results(3);
   run_all(3, [&](std::uint32_t r) {
     const auto driver = RankDriver::create(plan, r, *ranks[r]).value();
@@ -128,15 +134,59 @@ TEST(TransportTcp, ARankThatLeavesIsNamedByItsCalls) {
   leave_all(std::move(ranks));
 }
 
-TEST(TransportTcp, OneRankNeedsNobody) {
+TEST_P(TransportRanks, OneRankNeedsNobody) {
   const Plan plan = plan_of(test::ring_all_reduce(1, 1), 5, 4096);
-  auto ranks = connected_ranks(1);
+  auto ranks = connected_ranks(1, GetParam());
   const auto driver = RankDriver::create(plan, 0, *ranks[0]).value();
   std::vector<std::int64_t> in = values_of(plan, 0);
   std::vector<std::int64_t> out(5, 0);
   ASSERT_TRUE(driver->run({in.data(), out.data()}));
   EXPECT_EQ(in, out);
 }
+
+/// Rank 0 of two runs a call while the test writes rank 1's part of the memory.
+Error error_after(const std::function<void(ShmSegment&)>& tamper) {
+  const Plan plan = plan_of(test::ring_all_reduce(2, 1), 1000, 4096);
+  const auto memory = ShmSegment::create(2).value();
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) != 0) std::abort();
+  const Descriptor other(ends[1]);
+  std::vector<Descriptor> links(2);
+  links[1].reset(ends[0]);
+  const auto rank = ShmRank::make(0, {"rank 0", "rank 1"}, memory, std::move(links));
+  const auto driver = RankDriver::create(plan, 0, *rank, {.timeout = std::chrono::seconds(20)}).value();
+  tamper(*memory);
+  std::vector<std::int64_t> values = values_of(plan, 0);
+  const Result<void> ran = driver->run({values.data(), values.data()});
+  return ran ? Error{Code::kInternal, "success"} : ran.error();
+}
+
+TEST(TransportShm, GarbageOfAPeerEndsTheCommunicator) {
+  Random random(3);
+  for (int i = 0; i < 200; ++i) {
+    const Error error = error_after([&](ShmSegment& memory) {
+      const std::span<std::byte> bytes = memory.ring_bytes(1, 0);
+      for (std::byte& b : bytes) b = static_cast<std::byte>(random.next());
+      memory.ring(1, 0).positions.written.store(48 + random.below(bytes.size() - 47));
+    });
+    ASSERT_EQ(error.code, Code::kMalformed) << error.text;
+    ASSERT_NE(error.text.find("rank 0 got from rank 1 bytes that are no frame"), std::string::npos) << error.text;
+  }
+}
+
+TEST(TransportShm, PositionsBeyondTheRingEndTheCommunicator) {
+  for (const std::uint64_t bad : {~std::uint64_t{0}, std::uint64_t{1} << 40}) {
+    const auto written = [&](ShmSegment& memory) { memory.ring(1, 0).positions.written.store(bad); };
+    const auto taken = [&](ShmSegment& memory) { memory.ring(0, 1).positions.taken.store(bad); };
+    for (const Error& error : {error_after(written), error_after(taken)}) {
+      EXPECT_EQ(error.code, Code::kMalformed);
+      EXPECT_NE(error.text.find("rank 0 got from rank 1 a position beyond its ring"), std::string::npos) << error.text;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, TransportRanks, testing::Values(test::Over::kTcp, test::Over::kShm),
+                         [](const auto& param) { return param.param == test::Over::kTcp ? "tcp" : "shm"; });
 
 }  // namespace
 }  // namespace hocket
