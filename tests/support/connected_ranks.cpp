@@ -27,10 +27,10 @@ Ranks connected_ranks(std::uint32_t ranks, Over over) {
   }
   Ranks made;
   made.reserve(ranks);
-  const std::shared_ptr<ShmSegment> memory = over == Over::kShm ? ShmSegment::create(ranks).value() : nullptr;
+  const std::shared_ptr<ShmSegment> memory = over == Over::kTcp ? nullptr : ShmSegment::create(ranks).value();
   for (std::uint32_t r = 0; r < ranks; ++r) {
     if (memory) {
-      made.push_back(ShmRank::make(r, names, memory, std::move(links[r])));
+      made.push_back(ShmRank::make(r, names, memory, std::move(links[r]), {.lends = over == Over::kShm}));
     } else {
       made.push_back(TcpRank::make(r, names, std::move(links[r])).value());
     }

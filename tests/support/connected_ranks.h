@@ -16,7 +16,8 @@ namespace hocket::test {
 
 using Ranks = std::vector<std::unique_ptr<RankTransport>>;
 
-enum class Over : std::uint8_t { kTcp, kShm };
+/// kRings: memory, where nothing is lent.
+enum class Over : std::uint8_t { kTcp, kShm, kRings };
 
 [[nodiscard]] Ranks connected_ranks(std::uint32_t ranks, Over over = Over::kTcp);
 

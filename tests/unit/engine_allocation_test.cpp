@@ -107,7 +107,8 @@ TEST_P(AllocationBetweenRanks, NothingIsAllocatedBetweenStartAndCompletion) {
   test::leave_all(std::move(ranks));
 }
 
-INSTANTIATE_TEST_SUITE_P(Over, AllocationBetweenRanks, testing::Values(test::Over::kTcp, test::Over::kShm));
+INSTANTIATE_TEST_SUITE_P(Over, AllocationBetweenRanks,
+                         testing::Values(test::Over::kTcp, test::Over::kShm, test::Over::kRings));
 
 TEST(EventQueueAllocation, AMillionEventsAllocateAlmostNever) {
   Random random(1);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <future>
 
@@ -145,8 +146,8 @@ TEST_P(TransportRanks, OneRankNeedsNobody) {
 }
 
 /// Rank 0 of two runs a call while the test writes rank 1's part of the memory.
-Error error_after(const std::function<void(ShmSegment&)>& tamper) {
-  const Plan plan = plan_of(test::ring_all_reduce(2, 1), 1000, 4096);
+Error error_after(const std::function<void(ShmSegment&)>& tamper, std::int64_t count = 1000) {
+  const Plan plan = plan_of(test::ring_all_reduce(2, 1), count, 4096);
   const auto memory = ShmSegment::create(2).value();
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) != 0) std::abort();
@@ -178,15 +179,77 @@ TEST(TransportShm, PositionsBeyondTheRingEndTheCommunicator) {
   for (const std::uint64_t bad : {~std::uint64_t{0}, std::uint64_t{1} << 40}) {
     const auto written = [&](ShmSegment& memory) { memory.ring(1, 0).positions.written.store(bad); };
     const auto taken = [&](ShmSegment& memory) { memory.ring(0, 1).positions.taken.store(bad); };
-    for (const Error& error : {error_after(written), error_after(taken)}) {
+    // Nobody looks how far the reader is before the ring has been filled.
+    for (const Error& error : {error_after(written), error_after(taken, 400'000)}) {
       EXPECT_EQ(error.code, Code::kMalformed);
       EXPECT_NE(error.text.find("rank 0 got from rank 1 a position beyond its ring"), std::string::npos) << error.text;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Over, TransportRanks, testing::Values(test::Over::kTcp, test::Over::kShm),
-                         [](const auto& param) { return param.param == test::Over::kTcp ? "tcp" : "shm"; });
+/// What rank 1 might say in call 1 of that plan: a hello, and one frame about the first message to rank 0.
+std::vector<std::byte> words_of_peer(FrameKind kind, std::uint32_t segment, std::span<const std::byte> payload) {
+  const Plan plan = plan_of(test::ring_all_reduce(2, 1), 1000, 4096);
+  const Call call{1, plan.what(), plan.fingerprint()};
+  std::vector<std::byte> words;
+  const auto add = [&](FrameHeader header, std::span<const std::byte> more) {
+    header.sequence = 1;
+    header.fingerprint = call.fingerprint();
+    header.length = static_cast<std::uint32_t>(more.size());
+    std::array<std::byte, kFrameHeaderBytes> wire{};
+    encode_header(header, wire);
+    words.insert(words.end(), wire.begin(), wire.end());
+    words.insert(words.end(), more.begin(), more.end());
+  };
+  std::array<std::byte, kCallBytes> hello{};
+  encode_call(call, hello);
+  add({.kind = FrameKind::kHello}, hello);
+  const Schedule& schedule = plan.schedule();
+  for (OpId op = schedule.first_op(0); op < schedule.first_op(1); ++op) {
+    const bool wanted = kind == FrameKind::kLent ? schedule.op(op).receives() : schedule.op(op).sends();
+    if (!wanted) continue;
+    add({.kind = kind, .op = op, .segment = segment}, payload);
+    break;
+  }
+  return words;
+}
+
+Error error_after_words(const std::vector<std::byte>& words, std::int64_t process) {
+  return error_after([&](ShmSegment& memory) {
+    memory.state(1).process.store(process);
+    std::copy(words.begin(), words.end(), memory.ring_bytes(1, 0).begin());
+    memory.ring(1, 0).positions.written.store(words.size());
+  });
+}
+
+TEST(TransportShm, MemoryThatCannotBeReadIsALostRank) {
+  const std::array<std::byte, 8> nowhere{std::byte{16}};
+  for (const std::int64_t process : {std::int64_t{::getpid()}, std::int64_t{0x7ffffffe}}) {
+    const Error error = error_after_words(words_of_peer(FrameKind::kLent, 0, nowhere), process);
+    EXPECT_EQ(error.code, Code::kPeerFailed);
+    EXPECT_NE(error.text.find("rank 0 lost rank 1: its memory cannot be read: "), std::string::npos) << error.text;
+  }
+}
+
+TEST(TransportShm, LoansThatThePlanDoesNotHaveAreRefused) {
+  const std::array<std::byte, 8> address{};
+  const auto error = [&](FrameKind kind, std::uint32_t segment, std::size_t bytes) {
+    return error_after_words(words_of_peer(kind, segment, std::span(address).first(bytes)), ::getpid()).text;
+  };
+  EXPECT_NE(error(FrameKind::kLent, 1, 8).find("word of segment 1"), std::string::npos);
+  EXPECT_NE(error(FrameKind::kLent, 0, 7).find("a frame that has no place on a stream"), std::string::npos);
+  EXPECT_NE(error(FrameKind::kConsumed, 1, 0).find("thanks for 1 segments of op"), std::string::npos);
+  EXPECT_NE(error(FrameKind::kConsumed, 0, 0).find("thanks for 0 segments of op"), std::string::npos);
+  EXPECT_NE(error(FrameKind::kConsumed, 1, 3).find("a frame that has no place on a stream"), std::string::npos);
+}
+
+std::string name_of_over(const testing::TestParamInfo<test::Over>& over) {
+  constexpr std::array<const char*, 3> kNames{"tcp", "shm", "rings"};
+  return kNames[static_cast<std::size_t>(over.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, TransportRanks, testing::Values(test::Over::kTcp, test::Over::kShm, test::Over::kRings),
+                         name_of_over);
 
 }  // namespace
 }  // namespace hocket

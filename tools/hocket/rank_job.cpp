@@ -112,7 +112,7 @@ Result<std::optional<Launch>> JobFlags::launch() const {
 
 Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFlags& flags) {
   HOCKET_TRY_ASSIGN(const auto limit, flags.limit());
-  HOCKET_TRY_ASSIGN(const TransportWish wish, parse_transport_wish(flags.transport));
+  HOCKET_TRY_ASSIGN(TransportWish wish, parse_transport_wish(flags.transport));
   RendezvousOptions options{.launch = launch, .secret = words_of("HOCKET_SECRET"), .ports = {}, .interfaces = {}};
   HOCKET_TRY_ASSIGN(options.listener, inherited_listener());
   if (const std::string ports = first_of(flags.ports, {"HOCKET_PORTS"}); !ports.empty()) {
@@ -123,6 +123,8 @@ Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFl
   if (const std::string file = first_of(flags.cables, {"HOCKET_CABLES"}); !file.empty()) {
     HOCKET_TRY_ASSIGN(const std::string text, read_file_bytes(file, kCablesMax));
     HOCKET_TRY_ASSIGN(options.cables, LinkAddresses::parse(text, file, launch.size));
+    if (wish == TransportWish::kShm) return fail(Code::kInvalidArgument, "--transport shm uses no cables ('{}')", file);
+    wish = TransportWish::kTcp;
   }
   options.deadline = steady_clock::now() + limit;
   HOCKET_TRY_ASSIGN(Job joined, join(options));
@@ -143,7 +145,8 @@ Result<void> RankJob::connect(TransportWish wish, SteadyTime deadline) {
   HOCKET_TRY_ASSIGN(std::shared_ptr<ShmSegment> memory, meet_in_memory(job_, wish, deadline));
   transport_name_ = memory ? "shm" : "tcp";
   if (memory) {
-    transport_ = ShmRank::make(rank(), std::move(names), std::move(memory), std::move(job_.links));
+    transport_ = ShmRank::make(rank(), std::move(names), std::move(memory), std::move(job_.links),
+                               {.lends = words_of("HOCKET_SHM_LEND") != "0"});
     return {};
   }
   HOCKET_TRY_ASSIGN(transport_, TcpRank::make(rank(), std::move(names), std::move(job_.links)));

@@ -36,6 +36,11 @@ class RingWriter {
  public:
   RingWriter(RingPositions& positions, std::span<std::byte> bytes) : positions_(&positions), bytes_(bytes) {}
 
+  /// Bytes that may be written now, if need be fewer than there is room for by now, but not fewer than `enough`.
+  [[nodiscard]] std::size_t room(std::size_t enough) {
+    const std::size_t known = bytes_.size() - static_cast<std::size_t>(written_ - taken_);
+    return damaged_ ? 0 : known >= enough ? known : room();
+  }
   /// Bytes that may be written now.
   [[nodiscard]] std::size_t room() {
     const std::uint64_t taken = positions_->taken.load(std::memory_order_seq_cst);

@@ -1,11 +1,15 @@
 #include "transport/shm/shm_rank.h"
 
+#include <sched.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "net/socket.h"
 
@@ -14,9 +18,38 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::size_t kPartsMax = 32;
+constexpr std::size_t kPartsMax = 8;
 /// Published at once, so that the reader copies out while the writer copies in.
 constexpr std::size_t kPublishBytes = std::size_t{32} << 10;
+
+/// With so much room nobody looks how far the reader is: its position lies in its core's cache.
+constexpr std::size_t kSmallBytes = 1024;
+constexpr int kYields = 8;
+constexpr std::chrono::microseconds kYieldMax{50};
+/// Below it two copies take less time than one by the kernel.
+constexpr std::size_t kLendBytesMin = std::size_t{16} << 10;
+
+/// Some milliseconds old, and much cheaper than the exact time; for saying how long a peer has been silent.
+SteadyTime recent_time() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return SteadyTime(std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec));
+}
+
+/// The system's error, or 0 when all bytes are here.
+int read_memory(std::int64_t process, std::uint64_t address, std::span<std::byte> to) {
+  while (!to.empty()) {
+    const iovec here{to.data(), to.size()};
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process
+    const iovec there{reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), to.size()};
+    const ssize_t got = ::process_vm_readv(static_cast<pid_t>(process), &here, 1, &there, 1, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got < 0 ? errno : EFAULT;
+    address += static_cast<std::uint64_t>(got);
+    to = to.subspan(static_cast<std::size_t>(got));
+  }
+  return 0;
+}
 
 /// Copies a run of bytes into places in order; both sides advance.
 class Copier {
@@ -41,8 +74,12 @@ class Copier {
 }  // namespace
 
 ShmRank::ShmRank(std::uint32_t rank, std::vector<std::string> names, std::shared_ptr<ShmSegment> segment,
-                 std::vector<Descriptor> links)
-    : StreamRank(rank, std::move(names)), segment_(std::move(segment)), links_(std::move(links)) {
+                 std::vector<Descriptor> links, const ShmOptions& options)
+    : StreamRank(rank, std::move(names)),
+      segment_(std::move(segment)),
+      links_(std::move(links)),
+      untried_(rank_count() - 1),
+      token_(segment_->token()) {
   waits_.reserve(rank_count());
   peers_.reserve(rank_count());
   for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
@@ -52,11 +89,56 @@ ShmRank::ShmRank(std::uint32_t rank, std::vector<std::string> names, std::shared
                       &segment_->state(peer).bell,
                       {}});
   }
+  if (options.lends) show_memory();
 }
 
 std::unique_ptr<ShmRank> ShmRank::make(std::uint32_t rank, std::vector<std::string> names,
-                                       std::shared_ptr<ShmSegment> segment, std::vector<Descriptor> links) {
-  return std::unique_ptr<ShmRank>(new ShmRank(rank, std::move(names), std::move(segment), std::move(links)));
+                                       std::shared_ptr<ShmSegment> segment, std::vector<Descriptor> links,
+                                       const ShmOptions& options) {
+  return std::unique_ptr<ShmRank>(new ShmRank(rank, std::move(names), std::move(segment), std::move(links), options));
+}
+
+void ShmRank::show_memory() {
+  ShmSegment::RankState& mine = segment_->state(rank());
+  mine.process.store(::getpid(), std::memory_order_relaxed);
+  mine.token_address.store(reinterpret_cast<std::uintptr_t>(token_.data()), std::memory_order_release);
+}
+
+/// Once, when the peer is there; it lends nothing before.
+void ShmRank::try_memory(std::uint32_t peer) {
+  const ShmSegment::RankState& theirs = segment_->state(peer);
+  const std::uint64_t address = theirs.token_address.load(std::memory_order_acquire);
+  if (peer == rank() || peers_[peer].tried || address == 0) return;
+  peers_[peer].tried = true;
+  --untried_;
+  Nonce token{};
+  if (read_memory(theirs.process.load(std::memory_order_relaxed), address, token) != 0 || token != token_) return;
+  segment_->ring(peer, rank()).reads_memory.store(1, std::memory_order_release);
+}
+
+bool ShmRank::lends(std::uint32_t peer, std::size_t bytes) const {
+  return bytes >= kLendBytesMin && segment_->ring(rank(), peer).reads_memory.load(std::memory_order_acquire) != 0;
+}
+
+/// The peer's memory holds what it lent as long as its communicator has not failed; what it says of that lies in its
+/// ring by then and is read before this call can end well.
+const std::byte* ShmRank::fetch(const Loan& loan, std::byte* place) {
+  std::byte* landing = events_->landing(loan.receive, loan.segment);
+  std::byte* to = landing != nullptr ? landing : place;
+  ShmSegment::RankState& theirs = segment_->state(loan.peer);
+  const int error =
+      read_memory(theirs.process.load(std::memory_order_relaxed), loan.address, std::span(to, loan.bytes));
+  const bool failed = theirs.failed.load(std::memory_order_seq_cst) != 0;
+  if (error == 0 && !failed) return to;
+  any_gone_ = true;
+  std::string& why = peers_[loan.peer].gone;
+  if (why.empty()) why = failed ? "its call has failed" : "its memory cannot be read: " + system_words(error);
+  return to;
+}
+
+void ShmRank::begin(LoadedProgram& program) {
+  StreamRank::begin(program);
+  for (std::uint32_t peer = 0; untried_ > 0 && peer < rank_count(); ++peer) try_memory(peer);
 }
 
 ShmRank::~ShmRank() {
@@ -78,7 +160,7 @@ bool ShmRank::read(std::uint32_t peer, TransportEvents& events) {
     for (const std::span<std::byte> part : p.in.front(available)) taken += copier.put(part);
     p.in.consume(taken);
     p.bell->ring(Doorbell::kRoom);
-    received(peer, taken, &events, steady_clock::now());
+    received(peer, taken, &events, recent_time());
     any = true;
   }
   return any;
@@ -89,7 +171,7 @@ bool ShmRank::write(std::uint32_t peer, TransportEvents* events) {
   Peer& p = peers_[peer];
   bool any = false;
   while (has_outgoing(peer)) {
-    const std::size_t room = std::min(p.out.room(), kPublishBytes);
+    const std::size_t room = std::min(p.out.room(kSmallBytes), kPublishBytes);
     if (p.out.damaged()) malformed(peer, "a position beyond its ring");
     if (room == 0) return any || p.out.damaged();
     std::array<std::span<const std::byte>, kPartsMax> parts;
@@ -107,6 +189,7 @@ bool ShmRank::write(std::uint32_t peer, TransportEvents* events) {
 }
 
 bool ShmRank::poll(TransportEvents& events) {
+  events_ = &events;
   if (report_failure(events)) return true;
   bool any = false;
   for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
@@ -139,10 +222,25 @@ bool ShmRank::something_to_do() {
   return false;
 }
 
+/// A peer on the same core goes on by that, faster than by being woken; and two that never sleep are soon parted by the
+/// system. When the core is another's for long, sleeping is better: who wakes comes first.
+bool ShmRank::yield_to_peers() {
+  SteadyTime before = steady_clock::now();
+  for (int i = 0; i < kYields; ++i) {
+    if (something_to_do()) return true;
+    ::sched_yield();
+    const SteadyTime now = steady_clock::now();
+    if (now - before > kYieldMax) return false;
+    before = now;
+  }
+  return false;
+}
+
 void ShmRank::rest(SteadyTime until) {
+  if (yield_to_peers()) return;
   const SteadyTime now = steady_clock::now();
   if (now - looked_ >= kLookAround) look_around(now);
-  const std::uint32_t reasons = Doorbell::kBytes | (flushed() ? 0 : Doorbell::kRoom);
+  const std::uint32_t reasons = Doorbell::kBytes | (all_sent() ? 0 : Doorbell::kRoom);
   segment_->state(rank()).bell.sleep(reasons, std::min(until, now + kLookAround), [this] { return something_to_do(); });
   interrupted_.store(false, std::memory_order_relaxed);
 }
@@ -175,8 +273,8 @@ void ShmRank::look_at(std::uint32_t peer) {
 
 void ShmRank::fail(const Error& error) {
   StreamRank::fail(error);
-  segment_->state(rank()).failed.store(1, std::memory_order_seq_cst);
   flush_until(steady_clock::now() + kLeaveTime);
+  segment_->state(rank()).failed.store(1, std::memory_order_seq_cst);
 }
 
 bool ShmRank::flush() {
@@ -191,7 +289,7 @@ bool ShmRank::flush() {
 }
 
 void ShmRank::flush_until(SteadyTime deadline) {
-  while (flush() || !StreamRank::flushed()) {
+  while (flush() || !all_sent()) {
     const SteadyTime now = steady_clock::now();
     if (now >= deadline) return;
     segment_->state(rank()).bell.sleep(Doorbell::kRoom, std::min(deadline, now + kLookAround),

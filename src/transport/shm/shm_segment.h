@@ -35,7 +35,8 @@ class ShmSegment {
   /// What every rank shows the others.
   struct RankState {
     Doorbell bell;
-    std::atomic<std::uint32_t> failed{0};         // its communicator has failed: its memory means nothing any more
+    std::atomic<std::uint32_t> failed{0};  // its communicator has failed: its memory means nothing any more
+    std::atomic<std::int64_t> process{0};
     std::atomic<std::uint64_t> token_address{0};  // a copy of token() in its own memory, for trying to read that
   };
   [[nodiscard]] RankState& state(std::uint32_t rank) { return states()[rank]; }
