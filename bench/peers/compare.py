@@ -7,6 +7,7 @@ median times. Peers are what is installed of Open MPI and MPICH; nothing here is
 
 import argparse
 import json
+import os
 import pathlib
 import shutil
 import statistics
@@ -16,7 +17,7 @@ import tempfile
 
 PEERS = {
     "openmpi": ("mpicc.openmpi", "mpirun.openmpi",
-                ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,vader"]),
+                ["--allow-run-as-root", "--mca", "btl", "self,vader"]),
     "mpich": ("mpicc.mpich", "mpirun.mpich", []),
 }
 SOURCE = pathlib.Path(__file__).with_name("mpi_all_reduce.c")
@@ -45,8 +46,16 @@ class Contest:
             if subprocess.run([compiler, "-O2", "-o", str(binary), str(SOURCE)], check=False).returncode != 0:
                 print(f"{name}: {compiler} cannot build {SOURCE.name}: left out")
                 continue
-            self.mpi[name] = [launcher, *flags, "-n", str(args.ranks), str(binary)]
+            if name == "openmpi" and args.ranks > len(os.sched_getaffinity(0)):
+                flags = [*flags, "--oversubscribe", "--bind-to", "none"]
+            self.mpi[name] = [launcher, *flags, "-n", str(args.ranks), *self.weighed(), str(binary)]
         self.ours = {f"hocket {t}": t for t in args.transports.split(",")}
+
+    def weighed(self):
+        """Launchers may give their ranks a session, and so a scheduler group, of their own."""
+        if self.args.autogroup is None:
+            return []
+        return ["sh", "-c", f'echo {self.args.autogroup} > /proc/self/autogroup; exec "$0" "$@"']
 
     def time_us(self, name, size):
         n = iterations_for(size, self.args.iterations)
@@ -83,6 +92,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--iterations", type=int, default=0, help="of every measurement [by size]")
     parser.add_argument("--transports", default="shm,tcp", help="of hocket; the first is compared with all others")
+    parser.add_argument("--autogroup", type=int, help="nice value of the scheduler group of MPI's ranks; root")
     parser.add_argument("--more", default="", help="more flags of hocket bench")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

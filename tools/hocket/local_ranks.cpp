@@ -86,12 +86,13 @@ class ChildImage {
   std::optional<cpu_set_t> core_;
 };
 
-/// The core of a local rank, in turn: left to itself the system brings two ranks that wake each other together on one
-/// core, where neither can spin for the other, and lets another core rest.
-std::optional<cpu_set_t> core_for(std::uint32_t rank) {
+/// The core of a local rank when there is one for each: left to itself the system brings two ranks that wake each other
+/// together on one core, where neither can spin for the other. Nothing when there are too few: then it balances better.
+std::optional<cpu_set_t> core_for(std::uint32_t rank, std::size_t ranks) {
   cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) == 0) return std::nullopt;
-  std::uint32_t left = rank % static_cast<std::uint32_t>(CPU_COUNT(&allowed));
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return std::nullopt;
+  if (static_cast<std::size_t>(CPU_COUNT(&allowed)) < ranks) return std::nullopt;
+  std::uint32_t left = rank;
   for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
     if (!CPU_ISSET(core, &allowed) || left-- > 0) continue;
     cpu_set_t one;
@@ -157,7 +158,7 @@ class LocalRanks {
       if (rank == 0) variables.push_back(fmt::format("HOCKET_LISTENER={}", kListenerDescriptor));
       ChildImage image(arguments, std::move(variables));
       image.prepare();
-      if (const auto core = core_for(rank)) image.pin_to(*core);
+      if (const auto core = core_for(rank, children_.size())) image.pin_to(*core);
       HOCKET_TRY(spawn(rank, image, rank == 0 ? listener.get() : -1, mask));
     }
     return {};
