@@ -163,6 +163,7 @@ void SimulatedEndpoint::accept(std::uint32_t from, const Frame& frame) {
     case FrameKind::kPing:
     case FrameKind::kReceipt:
     case FrameKind::kBye:
+    case FrameKind::kLent:
       return;
   }
 }

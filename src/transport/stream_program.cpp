@@ -78,7 +78,7 @@ void StreamProgram::fill_slots(Peer& peer) const {
 void StreamProgram::restart() {
   for (OpState& state : states_) {
     state.memory = nullptr;
-    state.offered = state.queued = state.arrived = 0;
+    state.offered = state.queued = state.arrived = state.lent = state.returned = 0;
     state.listed = false;
   }
   for (Peer& peer : peers_) fill_slots(peer);

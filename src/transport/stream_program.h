@@ -3,6 +3,7 @@
 //   slots    per peer a few segments' worth, reused at once: they stay in the caches
 //   overflow as many bytes as the plan receives, reserved but untouched until slots run out, so that a stream never has
 //            to stop for lack of room and no schedule can deadlock on it
+// A segment that its sender has lent keeps no place: it is fetched when its op takes it.
 // Nothing is allocated after make(). Ownership: the caller of load(). Threading: one owner.
 // Refuses: memory the system does not have (an Error).
 #pragma once
@@ -23,13 +24,18 @@ class StreamProgram final : public LoadedProgram {
   StreamProgram& operator=(const StreamProgram&) = delete;
 
   struct OpState {
-    const std::byte* memory = nullptr;  // of a send
-    std::uint32_t offered = 0;          // segments: offered to us,
-    std::uint32_t queued = 0;           //   given to the writer,
-    std::uint32_t arrived = 0;          //   or arrived
-    bool listed = false;                // waits among the peer's sends
-    std::size_t first_place = 0;        // of a receive: where its segments lie
-    std::size_t overflow_begin = 0;     // bytes
+    const std::byte* memory = nullptr;       // of a send
+    std::uint32_t offered = 0;               // segments: offered to us,
+    std::uint32_t queued = 0;                //   given to the writer,
+    std::uint32_t arrived = 0;               //   or arrived
+    std::uint32_t lent = 0;                  // segments lent to the peer, of a send; taken and to be told, of a receive
+    std::uint32_t returned = 0;              // of a send: lent ones that the peer has taken
+    std::uint64_t address = 0;               // of a receive: where the message begins in the memory of its sender
+    std::array<std::byte, 8> address_out{};  // the same of a send, as it travels
+    bool listed = false;                     // waits among the peer's sends, or its receives that have taken loans
+    OpId next = kNoOp;                       // of the latter
+    std::size_t first_place = 0;             // of a receive: where its segments lie
+    std::size_t overflow_begin = 0;          // bytes
   };
 
   [[nodiscard]] const MessageProgram& program() const { return program_; }

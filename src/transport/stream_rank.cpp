@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/units.h"
 
@@ -46,6 +47,7 @@ Result<std::unique_ptr<LoadedProgram>> StreamRank::load(MessageProgram program) 
 void StreamRank::begin(LoadedProgram& program) {
   program_ = static_cast<StreamProgram*>(&program);
   program_->restart();
+  loans_ = 0;
   call_ = {call_.number + 1, program_->program().what, program_->program().plan};
   call_fingerprint_ = call_.fingerprint();
   history_[call_.number % kHistory] = call_;
@@ -53,12 +55,16 @@ void StreamRank::begin(LoadedProgram& program) {
   for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
     Link& l = link(peer);
     l.sends.clear();
+    l.first_taken = kNoOp;
     if (l.left) check_left(peer);
     l.hello_due = l.open && program_->involves(peer);
   }
 }
 
-bool StreamRank::flushed() const {
+/// What is lent has left only when it is taken.
+bool StreamRank::flushed() const { return !failure_ && loans_ == 0 && all_sent(); }
+
+bool StreamRank::all_sent() const {
   for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
     if (has_outgoing(peer)) return false;
   }
@@ -74,10 +80,32 @@ void StreamRank::offer(const MessageEnd& send, SegmentRange segments, const std:
   link(send.peer).sends.push({state.queued, send.op});
 }
 
+const std::byte* StreamRank::take_loan(const MessageEnd& receive, std::uint32_t segment) {
+  const Loan loan{receive.peer, receive.op, segment,
+                  program_->state(receive.op).address + static_cast<std::uint64_t>(receive.cut.begin(segment)),
+                  static_cast<std::size_t>(receive.cut.length(segment))};
+  // The place is free again at once: the engine is done with the bytes before anything else arrives.
+  std::byte* place = program_->place(receive.op, segment);
+  program_->keep(receive.op, segment, place);
+  program_->give_back(receive.op, segment);
+  program_->keep(receive.op, segment, nullptr);
+  return fetch(loan, place);
+}
+
+void StreamRank::acknowledge(const MessageEnd& receive, std::uint32_t segment) {
+  const bool lent = program_->kept(receive.op, segment) == nullptr && receive.cut.length(segment) > 0;
+  if (!lent) return program_->give_back(receive.op, segment);
+  StreamProgram::OpState& state = program_->state(receive.op);
+  ++state.lent;
+  if (std::exchange(state.listed, true)) return;
+  state.next = std::exchange(link(receive.peer).first_taken, receive.op);
+}
+
 bool StreamRank::has_outgoing(std::uint32_t peer) const {
   const Link& l = link(peer);
   if (!l.open) return false;
-  return !l.writer.empty() || l.hello_due || l.ping_due || l.abort_due || l.bye_due || !l.sends.empty();
+  return !l.writer.empty() || l.hello_due || l.ping_due || l.abort_due || l.bye_due || !l.sends.empty() ||
+         l.first_taken != kNoOp;
 }
 
 /// Control frames first: a hello goes before the segments of its call.
@@ -114,20 +142,47 @@ void StreamRank::refill(Link& l) {
 
 void StreamRank::queue_segments(Link& l) {
   if (l.hello_due) return;
+  queue_taken(l);
   while (!l.sends.empty() && !l.writer.full() && l.writer.unsent() < kCommittedBytes) {
     const OpId id = l.sends.lowest().op;
     StreamProgram::OpState& state = program_->state(id);
-    const MessageEnd& end = program_->op(id).end;
-    const std::uint32_t segment = state.queued++;
-    const FrameHeader header{.kind = FrameKind::kSegment,
-                             .op = end.match,
-                             .sequence = call_.number,
-                             .segment = segment,
-                             .length = static_cast<std::uint32_t>(end.cut.length(segment)),
-                             .fingerprint = call_fingerprint_};
-    l.writer.push(header, header.length == 0 ? nullptr : state.memory + end.cut.begin(segment), id);
-    state.listed = state.queued < state.offered;
+    queue_segment(l, id);
+    state.listed = ++state.queued < state.offered;
     l.sends.replace_lowest({state.queued, id}, state.listed);
+  }
+}
+
+void StreamRank::queue_segment(Link& l, OpId id) {
+  StreamProgram::OpState& state = program_->state(id);
+  const MessageEnd& end = program_->op(id).end;
+  FrameHeader header{.kind = FrameKind::kSegment,
+                     .op = end.match,
+                     .sequence = call_.number,
+                     .segment = state.queued,
+                     .length = static_cast<std::uint32_t>(end.cut.length(state.queued)),
+                     .fingerprint = call_fingerprint_};
+  if (header.length == 0) return l.writer.push(header, nullptr, id);
+  if (!lends(end.peer, header.length)) return l.writer.push(header, state.memory + end.cut.begin(state.queued), id);
+  header.kind = FrameKind::kLent;
+  header.length = kLentBytes;
+  put_word(state.address_out.data(), reinterpret_cast<std::uintptr_t>(state.memory));
+  l.writer.push(header, state.address_out.data(), kNoToken);
+  ++state.lent;
+  ++loans_;
+}
+
+void StreamRank::queue_taken(Link& l) {
+  while (l.first_taken != kNoOp && !l.writer.full()) {
+    const OpId id = l.first_taken;
+    StreamProgram::OpState& state = program_->state(id);
+    const FrameHeader header{.kind = FrameKind::kConsumed,
+                             .op = program_->op(id).end.match,
+                             .sequence = call_.number,
+                             .segment = std::exchange(state.lent, 0),
+                             .fingerprint = call_fingerprint_};
+    l.writer.push(header, nullptr, kNoToken);
+    state.listed = false;
+    l.first_taken = state.next;
   }
 }
 
@@ -201,7 +256,13 @@ bool StreamRank::take_header(std::uint32_t peer, TransportEvents* events) {
       if (header.length != 0) break;
       l.reader.place({});
       return true;
+    case FrameKind::kLent:
+      if (header.length != kLentBytes || !borrows()) break;
+      return take_lent_header(peer, events);
     case FrameKind::kConsumed:
+      if (header.length != 0) break;
+      l.reader.place({});
+      return true;
     case FrameKind::kReceipt:
       break;
   }
@@ -219,15 +280,21 @@ bool StreamRank::take_hello_header(Link& l, const FrameHeader& header) {
   return true;
 }
 
+bool StreamRank::is_next(std::uint32_t peer, TransportEvents* events) {
+  const FrameHeader& h = link(peer).reader.header();
+  const bool known = of_this_call(h, events) && program_->ours(h.op) &&
+                     program_->op(h.op).role == MessageOp::Role::kReceive && program_->op(h.op).end.peer == peer;
+  if (!known) return false;
+  const Cut& cut = program_->op(h.op).end.cut;
+  const std::uint32_t next = program_->state(h.op).arrived;
+  if (h.segment != next || next >= cut.segments()) return false;
+  return h.kind == FrameKind::kLent ? cut.length(next) > 0 : std::int64_t{h.length} == cut.length(next);
+}
+
 bool StreamRank::take_segment_header(std::uint32_t peer, TransportEvents* events) {
   Link& l = link(peer);
   const FrameHeader& h = l.reader.header();
-  const bool now = in_call() && events != nullptr && h.sequence == call_.number && h.fingerprint == call_fingerprint_;
-  const bool known = now && program_->ours(h.op) && program_->op(h.op).role == MessageOp::Role::kReceive &&
-                     program_->op(h.op).end.peer == peer;
-  const Cut cut = known ? program_->op(h.op).end.cut : Cut();
-  const std::uint32_t next = known ? program_->state(h.op).arrived : 0;
-  if (!known || h.segment != next || next >= cut.segments() || std::int64_t{h.length} != cut.length(next)) {
+  if (!is_next(peer, events)) {
     malformed(peer,
               fmt::format("segment {} of {} bytes for op {} in call {}, which is not what the plan has next there",
                           h.segment, h.length, h.op, h.sequence));
@@ -236,6 +303,18 @@ bool StreamRank::take_segment_header(std::uint32_t peer, TransportEvents* events
   l.segment_place = h.length == 0 ? nullptr : events->landing(h.op, h.segment);
   if (l.segment_place == nullptr && h.length > 0) l.segment_place = program_->place(h.op, h.segment);
   l.reader.place({l.segment_place, h.length});
+  return true;
+}
+
+bool StreamRank::take_lent_header(std::uint32_t peer, TransportEvents* events) {
+  Link& l = link(peer);
+  const FrameHeader& h = l.reader.header();
+  if (!is_next(peer, events)) {
+    malformed(peer, fmt::format("word of segment {} for op {} in call {}, which is not what the plan has next there",
+                                h.segment, h.op, h.sequence));
+    return false;
+  }
+  l.reader.place(l.lent_in);
   return true;
 }
 
@@ -257,10 +336,32 @@ void StreamRank::take_frame(std::uint32_t peer, TransportEvents* events) {
       return take_abort(peer);
     case FrameKind::kBye:
       return take_bye(peer);
+    case FrameKind::kLent:
+      return take_lent(peer, *events);
     case FrameKind::kConsumed:
+      return take_consumed(peer, events);
     case FrameKind::kReceipt:
       return;
   }
+}
+
+void StreamRank::take_lent(std::uint32_t peer, TransportEvents& events) {
+  const FrameHeader& h = link(peer).reader.header();
+  program_->keep(h.op, h.segment, nullptr);
+  program_->state(h.op).address = word_at(link(peer).lent_in.data());
+  ++program_->state(h.op).arrived;
+  events.arrived(h.op, 1);
+}
+
+void StreamRank::take_consumed(std::uint32_t peer, TransportEvents* events) {
+  const FrameHeader& h = link(peer).reader.header();
+  const bool known = of_this_call(h, events) && program_->ours(h.op) &&
+                     program_->op(h.op).role == MessageOp::Role::kSend && program_->op(h.op).end.peer == peer;
+  if (!known || h.segment == 0 || h.segment > program_->state(h.op).lent - program_->state(h.op).returned)
+    return malformed(peer, fmt::format("thanks for {} segments of op {} that it was not lent", h.segment, h.op));
+  program_->state(h.op).returned += h.segment;
+  loans_ -= h.segment;
+  events->acknowledged(h.op, h.segment);
 }
 
 std::optional<Call> StreamRank::past_call(std::uint64_t number) const {
@@ -334,6 +435,7 @@ void StreamRank::fail(const Error& error) {
   if (abort_text_.empty()) abort_text_ = "unknown";
   for (Link& l : links_) {
     l.sends.clear();
+    l.first_taken = kNoOp;
     l.hello_due = l.ping_due = false;
     l.abort_due = l.open && !l.left;
     l.writer.keep_started(l.salvaged, kNoToken);

@@ -2,6 +2,7 @@
 // a shell (transport/tcp, tests) moves bytes in and out and tells which peer has gone.
 // On every stream: a hello with the whole Call before its first message, segments straight from and into memory, a ping
 // now and then, the first error, and a bye from who leaves in order. A peer that is a call ahead is left lying.
+// A shell that reads the memory of peers may lend segments: it says where they lie, and hears when they are taken.
 // Ownership: readers, writers, nothing of the caller's. Threading: one owner.
 // Refuses: whatever the plan does not have next (kMalformed), a differing Call (kMismatch, both values and ranks),
 // peers that go without a bye (kPeerFailed); each ends the communicator.
@@ -23,11 +24,10 @@ class StreamRank : public RankTransport {
 
   void offer(const MessageEnd& send, SegmentRange segments, const std::byte* memory) override;
   [[nodiscard]] const std::byte* bytes(const MessageEnd& receive, std::uint32_t segment) override {
-    return program_->kept(receive.op, segment);
+    const std::byte* kept = program_->kept(receive.op, segment);
+    return kept != nullptr ? kept : take_loan(receive, segment);
   }
-  void acknowledge(const MessageEnd& receive, std::uint32_t segment) override {
-    program_->give_back(receive.op, segment);
-  }
+  void acknowledge(const MessageEnd& receive, std::uint32_t segment) override;
 
   [[nodiscard]] Result<std::unique_ptr<LoadedProgram>> load(MessageProgram program) override;
   void begin(LoadedProgram& program) override;
@@ -43,6 +43,20 @@ class StreamRank : public RankTransport {
   [[nodiscard]] std::uint32_t rank_count() const { return static_cast<std::uint32_t>(links_.size()); }
 
  protected:
+  /// A segment in the memory of a peer.
+  struct Loan {
+    std::uint32_t peer = 0;
+    OpId receive = kNoOp;
+    std::uint32_t segment = 0;
+    std::uint64_t address = 0;  // there
+    std::size_t bytes = 0;
+  };
+  /// May the peer be told where so many bytes lie instead of being sent them?
+  [[nodiscard]] virtual bool lends(std::uint32_t /*peer*/, std::size_t /*bytes*/) const { return false; }
+  [[nodiscard]] virtual bool borrows() const { return false; }
+  /// The bytes here, in `place` or elsewhere; when they cannot be had, a failure by the next poll and any bytes.
+  [[nodiscard]] virtual const std::byte* fetch(const Loan& /*loan*/, std::byte* place) { return place; }
+
   // The shell's side. `events` is null between calls.
   /// May bytes of this peer be read now? Not while it is a call ahead.
   [[nodiscard]] bool readable(std::uint32_t peer) const { return link(peer).open && !link(peer).held; }
@@ -52,7 +66,10 @@ class StreamRank : public RankTransport {
   /// Goes on with what was left lying when begin() has reached the peer's call; true when something happened.
   bool resume(std::uint32_t peer, TransportEvents* events);
   void closed(std::uint32_t peer, const std::string& why);
+  /// The peer sent what nobody may send.
+  void malformed(std::uint32_t peer, std::string_view what);
   [[nodiscard]] bool has_outgoing(std::uint32_t peer) const;
+  [[nodiscard]] bool all_sent() const;
   [[nodiscard]] std::size_t gather(std::uint32_t peer, std::span<std::span<const std::byte>> parts);
   void sent(std::uint32_t peer, std::size_t bytes, TransportEvents* events);
   /// Leaves in order: a bye to everybody, or nothing after a failure.
@@ -62,6 +79,7 @@ class StreamRank : public RankTransport {
 
  private:
   static constexpr std::size_t kPingBytes = 16;
+  static constexpr std::size_t kLentBytes = 8;
   static constexpr std::size_t kAbortBytesMax = 2048;
   static constexpr FrameWriter::Token kNoToken = kNoOp;
   static constexpr FrameWriter::Token kPingToken = kNoOp - 1;
@@ -78,6 +96,7 @@ class StreamRank : public RankTransport {
     bool abort_due = false;
     bool bye_due = false;
     SendQueue sends;                 // with segments to queue
+    OpId first_taken = kNoOp;        // list of receives that have taken lent segments
     std::uint64_t hello_number = 0;  // of the last call the peer has begun
     std::uint64_t bye_number = 0;    // calls the peer had finished when it left
     SteadyTime heard;
@@ -86,6 +105,7 @@ class StreamRank : public RankTransport {
     std::array<std::byte, kCallBytes> hello_in{};
     std::array<std::byte, kPingBytes> ping_in{};
     std::array<std::byte, kPingBytes> ping_out{};
+    std::array<std::byte, kLentBytes> lent_in{};
     std::vector<std::byte> abort_in;
     std::byte* segment_place = nullptr;
     std::vector<std::byte> salvaged;  // after a failure: the rest of a payload whose frame had begun
@@ -99,14 +119,24 @@ class StreamRank : public RankTransport {
   bool take_header(std::uint32_t peer, TransportEvents* events);
   bool take_hello_header(Link& l, const FrameHeader& header);
   bool take_segment_header(std::uint32_t peer, TransportEvents* events);
+  bool take_lent_header(std::uint32_t peer, TransportEvents* events);
+  /// Whether the header's segment is the next one of its op.
+  [[nodiscard]] bool is_next(std::uint32_t peer, TransportEvents* events);
+  [[nodiscard]] bool of_this_call(const FrameHeader& h, TransportEvents* events) const {
+    return in_call() && events != nullptr && h.sequence == call_.number && h.fingerprint == call_fingerprint_;
+  }
+  [[nodiscard]] const std::byte* take_loan(const MessageEnd& receive, std::uint32_t segment);
   void take_frame(std::uint32_t peer, TransportEvents* events);
   void take_hello(std::uint32_t peer);
+  void take_lent(std::uint32_t peer, TransportEvents& events);
+  void take_consumed(std::uint32_t peer, TransportEvents* events);
   void take_abort(std::uint32_t peer);
   void take_bye(std::uint32_t peer);
-  void malformed(std::uint32_t peer, std::string_view what);
   void check_left(std::uint32_t peer);
   void refill(Link& l);
   void queue_segments(Link& l);
+  void queue_segment(Link& l, OpId id);
+  void queue_taken(Link& l);
   void raise(Error error);
   [[nodiscard]] std::optional<Call> past_call(std::uint64_t number) const;
 
@@ -114,6 +144,7 @@ class StreamRank : public RankTransport {
   std::vector<std::string> names_;
   std::deque<Link> links_;
   StreamProgram* program_ = nullptr;
+  std::uint64_t loans_ = 0;  // segments of this call that peers have been lent and not taken
   Call call_;
   Fingerprint call_fingerprint_;
   std::array<std::byte, kCallBytes> hello_out_{};

@@ -22,6 +22,7 @@ class FuzzRank final : public StreamRank {
   bool poll(TransportEvents& events) override { return report_failure(events); }
   void rest(SteadyTime) override {}
   void interrupt() override {}
+  [[nodiscard]] bool borrows() const override { return true; }
   using StreamRank::readable;
   using StreamRank::received;
   using StreamRank::room;

@@ -23,43 +23,49 @@ using test::Process;
 
 using Words = std::vector<std::string>;
 
-Words bench(std::initializer_list<std::string> more) {
+Words bench(std::initializer_list<std::string> more, const std::string& transport = "auto") {
   Words words{HOCKET_BINARY, "bench"};
   words.insert(words.end(), more);
+  words.insert(words.end(), {"--transport", transport});
   return words;
 }
+
+const auto kTransports = testing::Values("shm", "tcp");
 
 std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
   const char* text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): one thread
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-class StormCollectives : public testing::TestWithParam<const char*> {};
+class StormCollectives : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
 
 TEST_P(StormCollectives, AwkwardCountsAreRight) {
+  const auto [kind, transport] = GetParam();
   for (const char* ranks : {"1", "2", "3", "5"}) {
-    // 0, 1, n-1, n, n+1, odd and long, in bytes of i8: counts and sizes are the same.
-    for (const char* size : {"0", "1", "2", "4", "5", "6", "9", "257", "100003"}) {
-      const Ended end =
-          test::run(bench({GetParam(), "--ranks", ranks, "-b", size, "-e", size, "-n", "1", "-d", "int8"}));
-      ASSERT_EQ(end.status, 0) << ranks << " ranks, " << size << " B\n" << end.out << end.err;
+    // Counts below, at and above the ranks, odd and long, in bytes of i8: counts and sizes are the same.
+    for (const auto& [first, last] : {std::pair("0", "9"), std::pair("257", "257"), std::pair("100003", "100003")}) {
+      const Ended end = test::run(
+          bench({kind, "--ranks", ranks, "-b", first, "-e", last, "-i", "1", "-n", "1", "-d", "int8"}, transport));
+      ASSERT_EQ(end.status, 0) << ranks << " ranks, " << first << " B\n" << end.out << end.err;
       ASSERT_NE(end.out.find("Out of bounds values : 0 OK"), std::string::npos) << end.out;
     }
   }
-  const Ended end =
-      test::run(bench({GetParam(), "--ranks", "3", "-b", "1000", "-e", "1000", "-n", "1", "-d", "all", "-o", "all"}));
+  const Ended end = test::run(
+      bench({kind, "--ranks", "3", "-b", "1000", "-e", "1000", "-n", "1", "-d", "all", "-o", "all"}, transport));
   EXPECT_EQ(end.status, 0) << end.out << end.err;
 }
 
 TEST_P(StormCollectives, LongVectorsAreRight) {
-  const Ended end = test::run(bench({GetParam(), "--ranks", "4", "-b", "9M", "-e", "9M", "-n", "2"}));
+  const auto [kind, transport] = GetParam();
+  const Ended end = test::run(bench({kind, "--ranks", "4", "-b", "9M", "-e", "9M", "-n", "2"}, transport));
   EXPECT_EQ(end.status, 0) << end.out << end.err;
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, StormCollectives,
-                         testing::Values("all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce",
-                                         "all_to_all"),
-                         [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, StormCollectives,
+    testing::Combine(testing::Values("all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce", "all_to_all"),
+                     kTransports),
+    [](const auto& param) { return fmt::format("{}_{}", std::get<0>(param.param), std::get<1>(param.param)); });
 
 /// Ranks started one by one, as a launcher does, each with words of its own.
 std::vector<Ended> run_ranks(const std::vector<Words>& each, const std::string& job) {
@@ -80,7 +86,7 @@ struct Disagreement {
   Words here;  // what the error must say
 };
 
-class StormMismatch : public testing::TestWithParam<std::tuple<const char*, int>> {};
+class StormMismatch : public testing::TestWithParam<std::tuple<const char*, int, const char*>> {};
 
 const std::vector<Disagreement>& disagreements() {
   static const std::vector<Disagreement> all{
@@ -94,14 +100,15 @@ const std::vector<Disagreement>& disagreements() {
 }
 
 TEST_P(StormMismatch, IsNamedOnEveryRank) {
-  const auto [kind, index] = GetParam();
+  const auto [kind, index, transport] = GetParam();
   const Disagreement& d = disagreements()[static_cast<std::size_t>(index)];
   const bool rooted = std::string_view(kind) == "broadcast" || std::string_view(kind) == "reduce";
   const bool reduces = std::string_view(kind).find("reduce") != std::string_view::npos;
   if ((std::string_view(d.name) == "root" && !rooted) || (std::string_view(d.name) == "op" && !reduces)) return;
   // One algorithm and one segment, so that ranks agree on all but the one thing.
   Words words = bench({kind, "-b", "360", "-e", "360", "-n", "4", "-w", "0", "-c", "0", "--algo", "direct", "--segment",
-                       "4KiB", "--timeout", "20s"});
+                       "4KiB", "--timeout", "20s"},
+                      transport);
   std::vector<Words> each(3, words);
   for (std::size_t i = 0; i + 1 < d.odd.size(); i += 2) {
     const auto found = std::find(each[1].begin(), each[1].end(), d.odd[i]);
@@ -112,7 +119,7 @@ TEST_P(StormMismatch, IsNamedOnEveryRank) {
     }
   }
   std::size_t named = 0;
-  for (const Ended& end : run_ranks(each, fmt::format("storm-{}-{}-{}", ::getpid(), kind, d.name))) {
+  for (const Ended& end : run_ranks(each, fmt::format("storm-{}-{}-{}-{}", ::getpid(), kind, d.name, transport))) {
     EXPECT_NE(end.status, 0) << end.out << end.err;
     EXPECT_EQ(end.signal, 0) << end.err;
     const bool all = std::all_of(d.here.begin(), d.here.end(),
@@ -129,10 +136,11 @@ TEST_P(StormMismatch, IsNamedOnEveryRank) {
 INSTANTIATE_TEST_SUITE_P(Matrix, StormMismatch,
                          testing::Combine(testing::Values("all_reduce", "reduce_scatter", "all_gather", "broadcast",
                                                           "reduce", "all_to_all"),
-                                          testing::Range(0, 5)),
+                                          testing::Range(0, 5), kTransports),
                          [](const auto& param) {
-                           return fmt::format("{}_{}", std::get<0>(param.param),
-                                              disagreements()[static_cast<std::size_t>(std::get<1>(param.param))].name);
+                           return fmt::format("{}_{}_{}", std::get<0>(param.param),
+                                              disagreements()[static_cast<std::size_t>(std::get<1>(param.param))].name,
+                                              std::get<2>(param.param));
                          });
 
 /// The process number that the bench's header gives for a rank.
@@ -148,12 +156,15 @@ std::size_t lines_with(const std::string& text, const std::string& words) {
   return count;
 }
 
-TEST(StormDeath, EverySurvivorNamesTheKilledRank) {
+class StormDeath : public testing::TestWithParam<const char*> {};
+
+TEST_P(StormDeath, EverySurvivorNamesTheKilledRank) {
   const std::uint64_t kills = number_of("HOCKET_KILLS", 20);
   milliseconds longest{0};
   for (std::uint64_t i = 0; i < kills; ++i) {
     const auto victim = static_cast<std::uint32_t>(i % 4);
-    Process job(bench({"all_reduce", "--ranks", "4", "-b", "64K", "-e", "1M", "-f", "4", "-n", "1000000"}), {});
+    Process job(bench({"all_reduce", "--ranks", "4", "-b", "64K", "-e", "1M", "-f", "4", "-n", "1000000"}, GetParam()),
+                {});
     const auto process = job.until<int>(seconds(30), [&] { return process_of(job.out(), victim); });
     ASSERT_TRUE(process) << job.out() << job.err();
     std::this_thread::sleep_for(milliseconds(i * 37 % 150));
@@ -180,8 +191,10 @@ TEST(StormDeath, EverySurvivorNamesTheKilledRank) {
   fmt::print("{} kills, every survivor reported; the longest took {} ms\n", kills, longest.count());
 }
 
-TEST(StormDeath, AStoppedRankIsNamedAtTheDeadline) {
-  Process job(bench({"all_reduce", "--ranks", "4", "-b", "1K", "-e", "1K", "-n", "1000000", "--timeout", "3s"}), {});
+TEST_P(StormDeath, AStoppedRankIsNamedAtTheDeadline) {
+  Process job(
+      bench({"all_reduce", "--ranks", "4", "-b", "1K", "-e", "1K", "-n", "1000000", "--timeout", "3s"}, GetParam()),
+      {});
   const auto process = job.until<int>(seconds(30), [&] { return process_of(job.out(), 2); });
   ASSERT_TRUE(process) << job.err();
   ASSERT_EQ(::kill(*process, SIGSTOP), 0);
@@ -191,8 +204,8 @@ TEST(StormDeath, AStoppedRankIsNamedAtTheDeadline) {
   EXPECT_FALSE(job.group_alive());
 }
 
-TEST(StormDeath, AStoppedRankThatResumesInTimeIsNoFailure) {
-  Process job(bench({"all_reduce", "--ranks", "4", "-b", "1K", "-e", "1K", "-n", "20000"}), {});
+TEST_P(StormDeath, AStoppedRankThatResumesInTimeIsNoFailure) {
+  Process job(bench({"all_reduce", "--ranks", "4", "-b", "1K", "-e", "1K", "-n", "20000"}, GetParam()), {});
   const auto process = job.until<int>(seconds(30), [&] { return process_of(job.out(), 2); });
   ASSERT_TRUE(process) << job.err();
   ASSERT_EQ(::kill(*process, SIGSTOP), 0);
@@ -202,8 +215,8 @@ TEST(StormDeath, AStoppedRankThatResumesInTimeIsNoFailure) {
   EXPECT_EQ(end.status, 0) << end.err;
 }
 
-TEST(StormDeath, CtrlCLeavesNothing) {
-  Process job(bench({"all_reduce", "--ranks", "4", "-b", "1K", "-e", "1K", "-n", "100000000"}), {});
+TEST_P(StormDeath, CtrlCLeavesNothing) {
+  Process job(bench({"all_reduce", "--ranks", "4", "-b", "1K", "-e", "1K", "-n", "100000000"}, GetParam()), {});
   ASSERT_TRUE(job.until<int>(seconds(30), [&] { return process_of(job.out(), 3); }));
   job.signal(SIGINT);
   const Ended end = job.wait(seconds(20));
@@ -212,8 +225,8 @@ TEST(StormDeath, CtrlCLeavesNothing) {
   EXPECT_FALSE(job.group_alive());
 }
 
-TEST(StormDeath, AKilledParentTakesItsRanksAlong) {
-  Process job(bench({"all_reduce", "--ranks", "3", "-b", "1K", "-e", "1K", "-n", "100000000"}), {});
+TEST_P(StormDeath, AKilledParentTakesItsRanksAlong) {
+  Process job(bench({"all_reduce", "--ranks", "3", "-b", "1K", "-e", "1K", "-n", "100000000"}, GetParam()), {});
   const auto process = job.until<int>(seconds(30), [&] { return process_of(job.out(), 1); });
   ASSERT_TRUE(process);
   job.signal(SIGKILL);
@@ -222,6 +235,8 @@ TEST(StormDeath, AKilledParentTakesItsRanksAlong) {
   while (::kill(*process, 0) == 0 && steady_clock::now() < deadline) std::this_thread::sleep_for(milliseconds(10));
   EXPECT_NE(::kill(*process, 0), 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Over, StormDeath, kTransports, [](const auto& param) { return std::string(param.param); });
 
 TEST(StormStrangers, GarbageOnThePortWhileAJobRuns) {
   Process job(bench({"all_reduce", "--ranks", "3", "-b", "8", "-e", "64K", "-f", "2", "-n", "300"}), {});
@@ -282,6 +297,16 @@ TEST(StormLaunch, RanksThatDoNotComeAreNamed) {
   const Ended end = rank.wait(seconds(30));
   EXPECT_EQ(end.status, 3);
   EXPECT_EQ(end.err, "hocket bench: rank 0: of 4 ranks these have not come in time: 1, 2, 3\n");
+}
+
+TEST(StormLaunch, RanksThatWantDifferentTransportsAreRefused) {
+  const Words base = bench({"all_gather", "-b", "1K", "-e", "1K", "-n", "1", "--timeout", "20s"}, "shm");
+  std::vector<Words> each(3, base);
+  each[2].back() = "tcp";
+  for (const Ended& end : run_ranks(each, fmt::format("storm-wish-{}", ::getpid()))) {
+    EXPECT_NE(end.status, 0);
+    EXPECT_NE(end.err.find("wants transport"), std::string::npos) << end.err;
+  }
 }
 
 TEST(StormLaunch, FlagsThatContradictAreRefused) {

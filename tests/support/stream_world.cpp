@@ -33,6 +33,9 @@ MessageProgram messages_of(const Program& program) {
 class PipeRank final : public StreamRank {
  public:
   PipeRank(std::uint32_t rank, std::uint32_t ranks) : StreamRank(rank, names(ranks)) {}
+  /// One segment of so many is lent; 0: none.
+  void lend_one_of(std::uint64_t each) { lend_each_ = each; }
+  [[nodiscard]] std::uint64_t fetched() const { return fetched_; }
   bool poll(TransportEvents& events) override {
     bool any = false;
     for (std::uint32_t peer = 0; peer < rank_count(); ++peer) any = resume(peer, &events) || any;
@@ -51,12 +54,28 @@ class PipeRank final : public StreamRank {
   using StreamRank::sent;
   using StreamRank::take_leave;
 
+ protected:
+  [[nodiscard]] bool lends(std::uint32_t /*peer*/, std::size_t /*bytes*/) const override {
+    return lend_each_ > 0 && ++asked_ % lend_each_ == 0;
+  }
+  [[nodiscard]] bool borrows() const override { return true; }
+  /// Ranks of the world share their memory.
+  [[nodiscard]] const std::byte* fetch(const Loan& loan, std::byte* place) override {
+    ++fetched_;
+    std::memcpy(place, reinterpret_cast<const void*>(static_cast<std::uintptr_t>(loan.address)), loan.bytes);
+    return place;
+  }
+
  private:
   static std::vector<std::string> names(std::uint32_t ranks) {
     std::vector<std::string> all;
     for (std::uint32_t r = 0; r < ranks; ++r) all.push_back(fmt::format("rank {}", r));
     return all;
   }
+
+  std::uint64_t lend_each_ = 0;
+  mutable std::uint64_t asked_ = 0;
+  std::uint64_t fetched_ = 0;
 };
 
 struct WorldRank {
@@ -85,6 +104,7 @@ class StreamWorld {
     const Plan& odd = c.foreign ? *c.foreign : *c.plan;
     for (std::uint32_t r = 0; r < c.ranks(); ++r)
       ranks_.push_back(std::make_unique<WorldRank>(*c.plan, odd, r, c.ranks()));
+    for (const auto& rank : ranks_) rank->transport.lend_one_of(c.options.seed % 4);
     capacity_ = 1 + random_.below(random_.chance(0.5) ? 100 : 5000);
     victim_ = static_cast<std::uint32_t>(random_.below(c.ranks()));
     death_ = random_.below(random_.chance(0.5) ? 200 : 3000);
@@ -103,6 +123,7 @@ class StreamWorld {
     for (const auto& rank : ranks_) {
       outcome_.errors.push_back(rank->error);
       outcome_.calls.push_back(rank->call);
+      outcome_.fetched += rank->transport.fetched();
       outcome_.told += rank->error && rank->error->text.find("was told by") != std::string::npos ? 1 : 0;
     }
     return std::move(outcome_);

@@ -26,7 +26,8 @@ struct StreamOutcome {
   std::uint64_t partial_writes = 0;
   std::uint64_t split_headers = 0;
   std::uint64_t full_pipes = 0;
-  std::uint64_t held = 0;  // times a rank was a call ahead of a peer
+  std::uint64_t fetched = 0;  // lent segments
+  std::uint64_t held = 0;     // times a rank was a call ahead of a peer
   std::uint64_t told = 0;
 };
 

@@ -9,8 +9,8 @@
 #include "base/event_queue.h"
 #include "base/random.h"
 #include "engine/executor.h"
+#include "support/connected_ranks.h"
 #include "support/small_schedules.h"
-#include "support/tcp_ranks.h"
 
 namespace {
 
@@ -84,11 +84,13 @@ TEST(EngineAllocation, NothingIsAllocatedBetweenStartAndCompletion) {
   EXPECT_EQ(allocations_of_runs(test::doubling_all_reduce(8), 2), 0U);  // sends leave from staged copies
 }
 
-TEST(EngineAllocation, NothingIsAllocatedOverSockets) {
+class AllocationBetweenRanks : public testing::TestWithParam<test::Over> {};
+
+TEST_P(AllocationBetweenRanks, NothingIsAllocatedBetweenStartAndCompletion) {
   const VerifiedSchedule verified = prove(test::ring_all_reduce(3, 2).value()).value();
   const BoundCollective what{verified.schedule().collective(), 300'000, DataType::kF32, ReduceOp::kSum};
   const Plan plan = Plan::bind(verified, what, {64 << 10}).value();
-  auto ranks = test::connected_ranks(3);
+  auto ranks = test::connected_ranks(3, GetParam());
   test::run_all(3, [&](std::uint32_t r) {
     const auto driver = RankDriver::create(plan, r, *ranks[r]).value();
     std::vector<float> memory(300'000, 1.0F);
@@ -104,6 +106,9 @@ TEST(EngineAllocation, NothingIsAllocatedOverSockets) {
   EXPECT_EQ(allocations, 0U);
   test::leave_all(std::move(ranks));
 }
+
+INSTANTIATE_TEST_SUITE_P(Over, AllocationBetweenRanks,
+                         testing::Values(test::Over::kTcp, test::Over::kShm, test::Over::kRings));
 
 TEST(EventQueueAllocation, AMillionEventsAllocateAlmostNever) {
   Random random(1);

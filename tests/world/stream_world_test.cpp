@@ -26,6 +26,7 @@ struct Probes {
   std::uint64_t full_pipes = 0;
   std::uint64_t held = 0;
   std::uint64_t told = 0;
+  std::uint64_t fetched = 0;
   std::uint64_t deaths = 0;
   std::uint64_t failed = 0;
 
@@ -35,6 +36,7 @@ struct Probes {
     full_pipes += o.full_pipes;
     held += o.held;
     told += o.told;
+    fetched += o.fetched;
     deaths += o.dead ? 1 : 0;
     for (const auto& error : o.errors) failed += error ? 1 : 0;
   }
@@ -57,6 +59,7 @@ TEST_P(StreamWorld, EverySeedIsRightOrNamesTheCause) {
   EXPECT_GE(probes.split_headers, 1000U);
   EXPECT_GE(probes.full_pipes, 100U);
   EXPECT_GE(probes.held, 100U);
+  EXPECT_GE(probes.fetched, 1000U);
   if (GetParam() == StreamScenario::kClean) return;
   EXPECT_GE(probes.failed, 300U);
   EXPECT_GE(probes.told, 20U);

@@ -83,9 +83,8 @@ void BenchTable::print_header() const {
   fmt::print("# hocket {} bench {}\n# {}\n", build_stamp().version, name_of(run_.kind), job_.job().way);
   const std::string step =
       flags_.factor > 1 ? fmt::format("{} (factor)", flags_.factor) : fmt::format("{} (bytes)", s.step);
-  fmt::print(
-      "# ranks {} minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} validation: {} transport: tcp\n#\n",
-      job_.size(), s.first, s.last, step, flags_.warmup, flags_.iterations, flags_.check);
+  fmt::print("# ranks {} minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} validation: {} transport: {}\n#\n",
+             job_.size(), s.first, s.last, step, flags_.warmup, flags_.iterations, flags_.check, job_.transport_name());
   fmt::print("# Using ranks\n");
   for (const Member& member : job_.job().members)
     fmt::print("#  Rank {:>3} Pid {:>7} on {}\n", member.rank, member.process, member.host);
@@ -129,7 +128,7 @@ nlohmann::ordered_json BenchTable::document() const {
   nlohmann::ordered_json out = hocket::document("bench");
   out["collective"] = std::string(name_of(run_.kind));
   out["ranks"] = job_.size();
-  out["transport"] = "tcp";
+  out["transport"] = std::string(job_.transport_name());
   out["launch"] = job_.job().launch.source;
   out["rows"] = nlohmann::ordered_json::array();
   for (const BenchRow& row : rows_) {

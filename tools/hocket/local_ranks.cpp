@@ -1,6 +1,7 @@
 #include "local_ranks.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,6 +46,9 @@ class ChildImage {
   ChildImage(std::vector<std::string> arguments, std::vector<std::string> variables)
       : arguments_(std::move(arguments)), variables_(std::move(variables)) {}
 
+  /// Keeps the child on one core.
+  void pin_to(const cpu_set_t& core) { core_ = core; }
+
   [[noreturn]] void execute(int listener, pid_t parent, pid_t group, const sigset_t& mask) {
     ::setpgid(0, group);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -55,6 +59,7 @@ class ChildImage {
     if (listener >= 0 && listener != kListenerDescriptor) ::dup2(listener, kListenerDescriptor);
     if (listener == kListenerDescriptor) ::fcntl(listener, F_SETFD, 0);
     ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+    if (core_) ::sched_setaffinity(0, sizeof(cpu_set_t), &*core_);
     const std::vector<char*>& argv = arguments_pointers_;
     ::execve("/proc/self/exe", argv.data(), variables_pointers_.data());
     ::_exit(4);
@@ -78,7 +83,25 @@ class ChildImage {
   std::vector<std::string> variables_;
   std::vector<char*> arguments_pointers_;
   std::vector<char*> variables_pointers_;
+  std::optional<cpu_set_t> core_;
 };
+
+/// The core of a local rank when there is one for each: left to itself the system brings two ranks that wake each other
+/// together on one core, where neither can spin for the other. Nothing when there are too few: then it balances better.
+std::optional<cpu_set_t> core_for(std::uint32_t rank, std::size_t ranks) {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return std::nullopt;
+  if (static_cast<std::size_t>(CPU_COUNT(&allowed)) < ranks) return std::nullopt;
+  std::uint32_t left = rank;
+  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &allowed) || left-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    return one;
+  }
+  return std::nullopt;
+}
 
 std::vector<std::string> inherited_variables() {
   std::vector<std::string> kept;
@@ -86,7 +109,8 @@ std::vector<std::string> inherited_variables() {
     const std::string_view word(*each);
     const bool dropped = std::any_of(kOtherLaunchers.begin(), kOtherLaunchers.end(),
                                      [&](std::string_view prefix) { return word.starts_with(prefix); });
-    const bool ours = word.starts_with("HOCKET_TOPO_FILE=") || word.starts_with("HOCKET_DEBUG=");
+    const bool ours = word.starts_with("HOCKET_TOPO_FILE=") || word.starts_with("HOCKET_DEBUG=") ||
+                      word.starts_with("HOCKET_SHM_LEND=");
     if (!dropped || ours) kept.emplace_back(word);
   }
   return kept;
@@ -134,6 +158,7 @@ class LocalRanks {
       if (rank == 0) variables.push_back(fmt::format("HOCKET_LISTENER={}", kListenerDescriptor));
       ChildImage image(arguments, std::move(variables));
       image.prepare();
+      if (const auto core = core_for(rank, children_.size())) image.pin_to(*core);
       HOCKET_TRY(spawn(rank, image, rank == 0 ? listener.get() : -1, mask));
     }
     return {};

@@ -10,6 +10,8 @@
 #include "exchange/file_text.h"
 #include "planner/planner.h"
 #include "topology/spec.h"
+#include "transport/shm/shm_rank.h"
+#include "transport/tcp/tcp_rank.h"
 
 namespace hocket {
 namespace {
@@ -71,7 +73,8 @@ const Algorithm* algorithm_named(std::string_view name) {
 void JobFlags::declare(CLI::App& app) {
   app.add_option("--ranks", ranks, "start that many ranks here as processes [as the launcher says, else 1]")
       ->check(CLI::Range(1U, kRanksMax));
-  app.add_option("--transport", transport, "how ranks talk: tcp")->capture_default_str();
+  app.add_option("--transport", transport, "how ranks talk: shm, tcp; auto: shm when all are on one host, else tcp")
+      ->capture_default_str();
   app.add_option("--timeout", timeout, "give up after this long")->capture_default_str();
   declare_network(app);
 }
@@ -92,7 +95,7 @@ Result<std::chrono::nanoseconds> JobFlags::limit() const {
 }
 
 Result<std::optional<Launch>> JobFlags::launch() const {
-  if (transport != "tcp") return fail(Code::kInvalidArgument, "unknown transport '{}'; known: tcp", transport);
+  HOCKET_TRY(parse_transport_wish(transport));
   HOCKET_TRY_ASSIGN(std::optional<Launch> found, read_launch(variable));
   if (found && found->size == 1 && ranks > 1) found.reset();  // a launcher of one process: ours to start the ranks
   if (found && ranks != 0 && ranks != found->size)
@@ -109,6 +112,7 @@ Result<std::optional<Launch>> JobFlags::launch() const {
 
 Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFlags& flags) {
   HOCKET_TRY_ASSIGN(const auto limit, flags.limit());
+  HOCKET_TRY_ASSIGN(TransportWish wish, parse_transport_wish(flags.transport));
   RendezvousOptions options{.launch = launch, .secret = words_of("HOCKET_SECRET"), .ports = {}, .interfaces = {}};
   HOCKET_TRY_ASSIGN(options.listener, inherited_listener());
   if (const std::string ports = first_of(flags.ports, {"HOCKET_PORTS"}); !ports.empty()) {
@@ -119,6 +123,8 @@ Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFl
   if (const std::string file = first_of(flags.cables, {"HOCKET_CABLES"}); !file.empty()) {
     HOCKET_TRY_ASSIGN(const std::string text, read_file_bytes(file, kCablesMax));
     HOCKET_TRY_ASSIGN(options.cables, LinkAddresses::parse(text, file, launch.size));
+    if (wish == TransportWish::kShm) return fail(Code::kInvalidArgument, "--transport shm uses no cables ('{}')", file);
+    wish = TransportWish::kTcp;
   }
   options.deadline = steady_clock::now() + limit;
   HOCKET_TRY_ASSIGN(Job joined, join(options));
@@ -127,15 +133,27 @@ Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFl
   driver.timeout = limit;
   HOCKET_TRY_ASSIGN(driver.spin, spin_time(flags, launch));
   std::unique_ptr<RankJob> made(new RankJob(std::move(joined), driver));
+  HOCKET_TRY(made->connect(wish, options.deadline));
   HOCKET_TRY(made->prepare());
   return made;
 }
 
-Result<void> RankJob::prepare() {
+Result<void> RankJob::connect(TransportWish wish, SteadyTime deadline) {
   std::vector<std::string> names;
   names.reserve(job_.members.size());
   for (const Member& member : job_.members) names.push_back(member.text());
+  HOCKET_TRY_ASSIGN(std::shared_ptr<ShmSegment> memory, meet_in_memory(job_, wish, deadline));
+  transport_name_ = memory ? "shm" : "tcp";
+  if (memory) {
+    transport_ = ShmRank::make(rank(), std::move(names), std::move(memory), std::move(job_.links),
+                               {.lends = words_of("HOCKET_SHM_LEND") != "0"});
+    return {};
+  }
   HOCKET_TRY_ASSIGN(transport_, TcpRank::make(rank(), std::move(names), std::move(job_.links)));
+  return {};
+}
+
+Result<void> RankJob::prepare() {
   HOCKET_TRY_ASSIGN(const Topology topology,
                     topology_from_spec(fmt::format("{}:{}", size() == 1 ? "ring" : "full", size()), {}));
   const Collective gather{CollectiveKind::kAllGather, size(), 0};

@@ -12,13 +12,13 @@
 
 #include "engine/rank_driver.h"
 #include "net/rendezvous.h"
-#include "transport/tcp/tcp_rank.h"
+#include "transport/shm/shm_meeting.h"
 
 namespace hocket {
 
 struct JobFlags {
   std::uint32_t ranks = 0;
-  std::string transport = "tcp";
+  std::string transport = "auto";
   std::string timeout = "30s";
   std::string spin;
   std::string ports;
@@ -39,7 +39,9 @@ class RankJob {
   [[nodiscard]] std::uint32_t rank() const { return job_.launch.rank; }
   [[nodiscard]] std::uint32_t size() const { return job_.launch.size; }
   [[nodiscard]] const Job& job() const { return job_; }
-  [[nodiscard]] TcpRank& transport() { return *transport_; }
+  [[nodiscard]] RankTransport& transport() { return *transport_; }
+  /// "shm" or "tcp"
+  [[nodiscard]] std::string_view transport_name() const { return transport_name_; }
   [[nodiscard]] const DriverOptions& driver_options() const { return driver_options_; }
 
   /// Every rank's value, by rank. Also a barrier.
@@ -49,11 +51,13 @@ class RankJob {
 
  private:
   RankJob(Job job, const DriverOptions& options) : job_(std::move(job)), driver_options_(options) {}
+  [[nodiscard]] Result<void> connect(TransportWish wish, SteadyTime deadline);
   [[nodiscard]] Result<void> prepare();
 
   Job job_;
   DriverOptions driver_options_;
-  std::unique_ptr<TcpRank> transport_;
+  std::string_view transport_name_;
+  std::unique_ptr<RankTransport> transport_;
   std::unique_ptr<RankDriver> sharing_;
   std::vector<double> shared_;
 };

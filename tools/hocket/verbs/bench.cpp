@@ -31,6 +31,17 @@ struct Flags {
 
 constexpr std::uint64_t kSeed = 1;
 
+/// How fast ranks of one host meet, for the choice of plans: one port each.
+struct Meeting {
+  LinkRate rate;
+  Seconds per_message;
+  std::int64_t segment_max;  // what is copied and then reduced lies in the caches in between
+};
+Meeting meeting_of(std::string_view transport) {
+  if (transport == "shm") return {{.bandwidth = {8e9}, .latency = {5e-7}}, {3e-7}, 64 << 10};
+  return {{.bandwidth = {4e9}, .latency = {5e-6}}, {2e-6}, std::int64_t{1} << 40};
+}
+
 class Bench {
  public:
   Bench(const Flags& flags, const BenchRun& run, RankJob& job, Topology topology)
@@ -71,13 +82,15 @@ class Bench {
   Result<std::string> choose(const BoundCollective& what) {
     PlanningOptions options;
     options.algorithm = flags_.bench.algorithm;
-    options.simulate.per_message_overhead = Seconds{2e-6};
+    const Meeting meeting = meeting_of(job_.transport_name());
+    options.simulate.per_message_overhead = meeting.per_message;
     if (!flags_.bench.segment.empty()) {
       HOCKET_TRY_ASSIGN(options.segment, parse_bytes(flags_.bench.segment));
     }
     HOCKET_TRY_ASSIGN(const Planning planning, plan_collective(topology_, what, options));
     const Candidate& chosen = planning.candidates[planning.chosen];
-    return fmt::format("{} {}", chosen.algorithm, chosen.plan.segment().count);
+    const std::int64_t most = flags_.bench.segment.empty() ? meeting.segment_max : chosen.plan.segment().count;
+    return fmt::format("{} {}", chosen.algorithm, std::min(most, chosen.plan.segment().count));
   }
 
   Result<Plan> plan(const BoundCollective& what, BenchRow& row) {
@@ -165,10 +178,8 @@ Result<int> run(const Flags& flags) {
     HOCKET_TRY(check_writable(flags.bench.json_file));
   if (!launch) return run_local_ranks(flags.job.ranks);
   HOCKET_TRY_ASSIGN(const auto job, RankJob::open(*launch, flags.job));
-  // Ranks of one host meet in its memory: one port each, as fast as a socket there.
-  const LinkRate rate{.bandwidth = {4e9}, .latency = {5e-6}};
   TopologyOptions options;
-  options.links = {rate};
+  options.links = {meeting_of(job->transport_name()).rate};
   HOCKET_TRY_ASSIGN(Topology topology,
                     topology_from_spec(fmt::format("{}:{}", size == 1 ? "ring" : "switch", size), options));
   return Bench(flags, run, *job, std::move(topology)).all();

@@ -199,13 +199,13 @@ Result<int> run_in_process(const Flags& flags, const Plan& plan) {
   return result.wrong_bytes == 0 ? 0 : 1;
 }
 
-Result<int> run_as_rank(const Flags& flags, const Plan& plan, const Launch& launch) {
-  HOCKET_TRY_ASSIGN(const auto job, RankJob::open(launch, flags.job));
+Result<int> run_as_rank(const Flags& flags, const Plan& plan, const Launch& launch, const JobFlags& how) {
+  HOCKET_TRY_ASSIGN(const auto job, RankJob::open(launch, how));
   HOCKET_TRY_ASSIGN(const RanksRun result, run_on_ranks(plan, *job, flags.seed));
   if (job->rank() == 0) {
     print_run(flags, plan,
-              {.transport = "tcp",
-               .place = fmt::format("{} processes over tcp", job->size()),
+              {.transport = job->transport_name(),
+               .place = fmt::format("{} processes over {}", job->size(), job->transport_name()),
                .time = {static_cast<std::int64_t>(result.time_s * 1e12)},
                .wrong = result.wrong,
                .wrong_unit = "elements",
@@ -218,16 +218,18 @@ Result<int> run_as_rank(const Flags& flags, const Plan& plan, const Launch& laun
 /// In one process unless --transport or a launcher says otherwise.
 Result<int> run(const Flags& flags) {
   HOCKET_TRY(flags.job.limit());
-  if (!flags.transport.empty() && flags.transport != "inproc" && flags.transport != "tcp")
-    return fail(Code::kInvalidArgument, "unknown transport '{}'; known: inproc, tcp", flags.transport);
+  const bool between = flags.transport == "auto" || flags.transport == "shm" || flags.transport == "tcp";
+  if (!flags.transport.empty() && flags.transport != "inproc" && !between)
+    return fail(Code::kInvalidArgument, "unknown transport '{}'; known: inproc, auto, shm, tcp", flags.transport);
   HOCKET_TRY_ASSIGN(const Plan plan, load_plan(flags));
   if (flags.transport == "inproc") return run_in_process(flags, plan);
   JobFlags job = flags.job;
   job.ranks = plan.what().collective.ranks;
+  if (between) job.transport = flags.transport;
   HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, job.launch());
   const bool launched = launch && launch->size > 1;
   if (flags.transport.empty() && !launched) return run_in_process(flags, plan);
-  return launch ? run_as_rank(flags, plan, *launch) : run_local_ranks(job.ranks);
+  return launch ? run_as_rank(flags, plan, *launch, job) : run_local_ranks(job.ranks);
 }
 
 VerbAction declare(CLI::App& app) {
@@ -235,7 +237,7 @@ VerbAction declare(CLI::App& app) {
   app.add_option("file", flags->file, "a schedule: .hkt, its .json view or MSCCL XML")->required();
   app.add_option("--ranks", flags->job.ranks, "ranks the schedule must have [as the file says]");
   app.add_option("--transport", flags->transport,
-                 "inproc: ranks are threads here; tcp: processes [tcp under a launcher, else inproc]");
+                 "inproc: ranks are threads here; shm, tcp, auto: processes [auto under a launcher, else inproc]");
   flags->amount.declare(app);
   app.add_option("--segment", flags->simulation.segment, "bytes that move at once [128KiB]");
   app.add_option("--timeout", flags->job.timeout, "give up after this long")->capture_default_str();

@@ -1,4 +1,5 @@
-// Ranks that are threads of a test, connected with one another by real sockets, each with a TcpRank of its own.
+// Ranks that are threads of a test, connected with one another by real sockets, each with a TcpRank or a ShmRank of its
+// own; the latter share one mapping.
 // Ownership: the ranks. Threading: run_all() gives each rank a thread; everything else is one owner's.
 // Refuses: nothing; a system without sockets fails the test.
 #pragma once
@@ -9,16 +10,21 @@
 #include <vector>
 
 #include "engine/rank_driver.h"
-#include "transport/tcp/tcp_rank.h"
+#include "transport/rank_transport.h"
 
 namespace hocket::test {
 
-[[nodiscard]] std::vector<std::unique_ptr<TcpRank>> connected_ranks(std::uint32_t ranks);
+using Ranks = std::vector<std::unique_ptr<RankTransport>>;
+
+/// kRings: memory, where nothing is lent.
+enum class Over : std::uint8_t { kTcp, kShm, kRings };
+
+[[nodiscard]] Ranks connected_ranks(std::uint32_t ranks, Over over = Over::kTcp);
 
 /// Calls `body(rank)` on a thread per rank and waits for all.
 void run_all(std::uint32_t ranks, const std::function<void(std::uint32_t)>& body);
 
 /// Every rank leaves on a thread of its own: one that leaves waits for the others.
-void leave_all(std::vector<std::unique_ptr<TcpRank>> ranks);
+void leave_all(Ranks ranks);
 
 }  // namespace hocket::test

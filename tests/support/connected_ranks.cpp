@@ -1,13 +1,16 @@
-#include "support/tcp_ranks.h"
+#include "support/connected_ranks.h"
 
 #include <sys/socket.h>
 
 #include <array>
 #include <cstdlib>
 
+#include "transport/shm/shm_rank.h"
+#include "transport/tcp/tcp_rank.h"
+
 namespace hocket::test {
 
-std::vector<std::unique_ptr<TcpRank>> connected_ranks(std::uint32_t ranks) {
+Ranks connected_ranks(std::uint32_t ranks, Over over) {
   std::vector<std::string> names;
   std::vector<std::vector<Descriptor>> links(ranks);
   for (std::uint32_t r = 0; r < ranks; ++r) {
@@ -22,8 +25,16 @@ std::vector<std::unique_ptr<TcpRank>> connected_ranks(std::uint32_t ranks) {
       links[b][a].reset(ends[1]);
     }
   }
-  std::vector<std::unique_ptr<TcpRank>> made;
-  for (std::uint32_t r = 0; r < ranks; ++r) made.push_back(TcpRank::make(r, names, std::move(links[r])).value());
+  Ranks made;
+  made.reserve(ranks);
+  const std::shared_ptr<ShmSegment> memory = over == Over::kTcp ? nullptr : ShmSegment::create(ranks).value();
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    if (memory) {
+      made.push_back(ShmRank::make(r, names, memory, std::move(links[r]), {.lends = over == Over::kShm}));
+    } else {
+      made.push_back(TcpRank::make(r, names, std::move(links[r])).value());
+    }
+  }
   return made;
 }
 
@@ -32,7 +43,7 @@ void run_all(std::uint32_t ranks, const std::function<void(std::uint32_t)>& body
   for (std::uint32_t r = 0; r < ranks; ++r) threads.emplace_back([&body, r] { body(r); });
 }
 
-void leave_all(std::vector<std::unique_ptr<TcpRank>> ranks) {
+void leave_all(Ranks ranks) {
   run_all(static_cast<std::uint32_t>(ranks.size()), [&ranks](std::uint32_t r) { ranks[r].reset(); });
 }
 

@@ -1,0 +1,96 @@
+// A stream of bytes from one process to another through memory both map: single producer, single consumer, positions
+// that only grow. RingWriter and RingReader are the two ends; neither ever waits.
+// Both trust only their own position: the other end's is checked whenever it is read, and when it says more than the
+// ring can hold the end is damaged for good and has neither room nor bytes.
+// Ownership: the memory is the segment's and outlives both ends. Threading: one owner per end.
+// Refuses: positions that make no sense.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/queue.h"
+
+namespace hocket {
+
+/// Begins as zero bytes.
+struct RingPositions {
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> written{0};
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> taken{0};
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "positions are shared between processes");
+
+using RingParts = std::array<std::span<std::byte>, 2>;
+
+/// `length` bytes of a ring from `position` on: one part, or two when it wraps. The size is a power of two.
+[[nodiscard]] inline RingParts ring_parts(std::span<std::byte> bytes, std::uint64_t position, std::size_t length) {
+  const std::size_t at = static_cast<std::size_t>(position) & (bytes.size() - 1);
+  const std::size_t first = length < bytes.size() - at ? length : bytes.size() - at;
+  return {bytes.subspan(at, first), bytes.first(length - first)};
+}
+
+class RingWriter {
+ public:
+  RingWriter(RingPositions& positions, std::span<std::byte> bytes) : positions_(&positions), bytes_(bytes) {}
+
+  /// Bytes that may be written now, if need be fewer than there is room for by now, but not fewer than `enough`.
+  [[nodiscard]] std::size_t room(std::size_t enough) {
+    const std::size_t known = bytes_.size() - static_cast<std::size_t>(written_ - taken_);
+    return damaged_ ? 0 : known >= enough ? known : room();
+  }
+  /// Bytes that may be written now.
+  [[nodiscard]] std::size_t room() {
+    const std::uint64_t taken = positions_->taken.load(std::memory_order_seq_cst);
+    damaged_ = damaged_ || taken < taken_ || taken > written_;
+    if (damaged_) return 0;
+    taken_ = taken;
+    return bytes_.size() - static_cast<std::size_t>(written_ - taken_);
+  }
+  /// Where the next `length` bytes go; no more than room() said.
+  [[nodiscard]] RingParts place(std::size_t length) const { return ring_parts(bytes_, written_, length); }
+  void publish(std::size_t length) {
+    written_ += length;
+    positions_->written.store(written_, std::memory_order_seq_cst);
+  }
+  [[nodiscard]] bool damaged() const { return damaged_; }
+
+ private:
+  RingPositions* positions_;
+  std::span<std::byte> bytes_;
+  std::uint64_t written_ = 0;
+  std::uint64_t taken_ = 0;
+  bool damaged_ = false;
+};
+
+class RingReader {
+ public:
+  RingReader(RingPositions& positions, std::span<std::byte> bytes) : positions_(&positions), bytes_(bytes) {}
+
+  /// Bytes that may be read now.
+  [[nodiscard]] std::size_t available() {
+    const std::uint64_t written = positions_->written.load(std::memory_order_seq_cst);
+    damaged_ = damaged_ || written < written_ || written - taken_ > bytes_.size();
+    if (damaged_) return 0;
+    written_ = written;
+    return static_cast<std::size_t>(written_ - taken_);
+  }
+  /// The next `length` bytes; no more than available() said.
+  [[nodiscard]] RingParts front(std::size_t length) const { return ring_parts(bytes_, taken_, length); }
+  void consume(std::size_t length) {
+    taken_ += length;
+    positions_->taken.store(taken_, std::memory_order_seq_cst);
+  }
+  [[nodiscard]] bool damaged() const { return damaged_; }
+
+ private:
+  RingPositions* positions_;
+  std::span<std::byte> bytes_;
+  std::uint64_t written_ = 0;
+  std::uint64_t taken_ = 0;
+  bool damaged_ = false;
+};
+
+}  // namespace hocket

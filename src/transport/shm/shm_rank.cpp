@@ -1,0 +1,301 @@
+#include "transport/shm/shm_rank.h"
+
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "net/socket.h"
+
+namespace hocket {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::size_t kPartsMax = 8;
+/// Published at once, so that the reader copies out while the writer copies in.
+constexpr std::size_t kPublishBytes = std::size_t{32} << 10;
+
+/// With so much room nobody looks how far the reader is: its position lies in its core's cache.
+constexpr std::size_t kSmallBytes = 1024;
+constexpr int kYields = 8;
+constexpr std::chrono::microseconds kYieldMax{50};
+/// Below it two copies take less time than one by the kernel.
+constexpr std::size_t kLendBytesMin = std::size_t{16} << 10;
+
+/// Some milliseconds old, and much cheaper than the exact time; for saying how long a peer has been silent.
+SteadyTime recent_time() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return SteadyTime(std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec));
+}
+
+/// The system's error, or 0 when all bytes are here.
+int read_memory(std::int64_t process, std::uint64_t address, std::span<std::byte> to) {
+  while (!to.empty()) {
+    const iovec here{to.data(), to.size()};
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process
+    const iovec there{reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), to.size()};
+    const ssize_t got = ::process_vm_readv(static_cast<pid_t>(process), &here, 1, &there, 1, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got < 0 ? errno : EFAULT;
+    address += static_cast<std::uint64_t>(got);
+    to = to.subspan(static_cast<std::size_t>(got));
+  }
+  return 0;
+}
+
+/// Copies a run of bytes into places in order; both sides advance.
+class Copier {
+ public:
+  explicit Copier(RingParts to) : to_(to) {}
+  /// Bytes that found a place.
+  std::size_t put(std::span<const std::byte> from) {
+    std::size_t done = 0;
+    for (std::span<std::byte>& part : to_) {
+      const std::size_t here = std::min(part.size(), from.size() - done);
+      if (here > 0) std::memcpy(part.data(), from.data() + done, here);
+      part = part.subspan(here);
+      done += here;
+    }
+    return done;
+  }
+
+ private:
+  RingParts to_;
+};
+
+}  // namespace
+
+ShmRank::ShmRank(std::uint32_t rank, std::vector<std::string> names, std::shared_ptr<ShmSegment> segment,
+                 std::vector<Descriptor> links, const ShmOptions& options)
+    : StreamRank(rank, std::move(names)),
+      segment_(std::move(segment)),
+      links_(std::move(links)),
+      untried_(rank_count() - 1),
+      token_(segment_->token()) {
+  waits_.reserve(rank_count());
+  peers_.reserve(rank_count());
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+    waits_.push_back({links_[peer].get(), POLLIN, 0});
+    peers_.push_back({RingWriter(segment_->ring(rank, peer).positions, segment_->ring_bytes(rank, peer)),
+                      RingReader(segment_->ring(peer, rank).positions, segment_->ring_bytes(peer, rank)),
+                      &segment_->state(peer).bell,
+                      {}});
+  }
+  if (options.lends) show_memory();
+}
+
+std::unique_ptr<ShmRank> ShmRank::make(std::uint32_t rank, std::vector<std::string> names,
+                                       std::shared_ptr<ShmSegment> segment, std::vector<Descriptor> links,
+                                       const ShmOptions& options) {
+  return std::unique_ptr<ShmRank>(new ShmRank(rank, std::move(names), std::move(segment), std::move(links), options));
+}
+
+void ShmRank::show_memory() {
+  ShmSegment::RankState& mine = segment_->state(rank());
+  mine.process.store(::getpid(), std::memory_order_relaxed);
+  mine.token_address.store(reinterpret_cast<std::uintptr_t>(token_.data()), std::memory_order_release);
+}
+
+/// Once, when the peer is there; it lends nothing before.
+void ShmRank::try_memory(std::uint32_t peer) {
+  const ShmSegment::RankState& theirs = segment_->state(peer);
+  const std::uint64_t address = theirs.token_address.load(std::memory_order_acquire);
+  if (peer == rank() || peers_[peer].tried || address == 0) return;
+  peers_[peer].tried = true;
+  --untried_;
+  Nonce token{};
+  if (read_memory(theirs.process.load(std::memory_order_relaxed), address, token) != 0 || token != token_) return;
+  segment_->ring(peer, rank()).reads_memory.store(1, std::memory_order_release);
+}
+
+bool ShmRank::lends(std::uint32_t peer, std::size_t bytes) const {
+  return bytes >= kLendBytesMin && segment_->ring(rank(), peer).reads_memory.load(std::memory_order_acquire) != 0;
+}
+
+/// The peer's memory holds what it lent as long as its communicator has not failed; what it says of that lies in its
+/// ring by then and is read before this call can end well.
+const std::byte* ShmRank::fetch(const Loan& loan, std::byte* place) {
+  std::byte* landing = events_->landing(loan.receive, loan.segment);
+  std::byte* to = landing != nullptr ? landing : place;
+  ShmSegment::RankState& theirs = segment_->state(loan.peer);
+  const int error =
+      read_memory(theirs.process.load(std::memory_order_relaxed), loan.address, std::span(to, loan.bytes));
+  const bool failed = theirs.failed.load(std::memory_order_seq_cst) != 0;
+  if (error == 0 && !failed) return to;
+  any_gone_ = true;
+  std::string& why = peers_[loan.peer].gone;
+  if (why.empty()) why = failed ? "its call has failed" : "its memory cannot be read: " + system_words(error);
+  return to;
+}
+
+void ShmRank::begin(LoadedProgram& program) {
+  StreamRank::begin(program);
+  for (std::uint32_t peer = 0; untried_ > 0 && peer < rank_count(); ++peer) try_memory(peer);
+}
+
+ShmRank::~ShmRank() {
+  take_leave();
+  flush_until(steady_clock::now() + kLeaveTime);
+}
+
+bool ShmRank::read(std::uint32_t peer, TransportEvents& events) {
+  Peer& p = peers_[peer];
+  bool any = false;
+  while (readable(peer) && !failure()) {
+    const std::size_t available = p.in.available();
+    if (available == 0) {
+      if (p.in.damaged()) malformed(peer, "a position beyond its ring");
+      return any;
+    }
+    Copier copier(this->room(peer));
+    std::size_t taken = 0;
+    for (const std::span<std::byte> part : p.in.front(available)) taken += copier.put(part);
+    p.in.consume(taken);
+    p.bell->ring(Doorbell::kRoom);
+    received(peer, taken, &events, recent_time());
+    any = true;
+  }
+  return any;
+}
+
+/// Without events: nothing but control frames, and what had begun, is sent.
+bool ShmRank::write(std::uint32_t peer, TransportEvents* events) {
+  Peer& p = peers_[peer];
+  bool any = false;
+  while (has_outgoing(peer)) {
+    const std::size_t room = std::min(p.out.room(kSmallBytes), kPublishBytes);
+    if (p.out.damaged()) malformed(peer, "a position beyond its ring");
+    if (room == 0) return any || p.out.damaged();
+    std::array<std::span<const std::byte>, kPartsMax> parts;
+    const std::size_t count = gather(peer, parts);
+    Copier copier(p.out.place(room));
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < count; ++i) bytes += copier.put(parts[i]);
+    if (bytes == 0) return any;
+    p.out.publish(bytes);
+    p.bell->ring(Doorbell::kBytes);
+    sent(peer, bytes, events);
+    any = true;
+  }
+  return any;
+}
+
+bool ShmRank::poll(TransportEvents& events) {
+  events_ = &events;
+  if (report_failure(events)) return true;
+  bool any = false;
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+    if (has_outgoing(peer)) any = write(peer, &events) || any;
+    any = resume(peer, &events) || any;
+    if (readable(peer)) any = read(peer, events) || any;
+  }
+  if (any_gone_) any = close_gone() || any;
+  return report_failure(events) || any;
+}
+
+/// After its last words.
+bool ShmRank::close_gone() {
+  bool any = false;
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+    if (peers_[peer].gone.empty() || !readable(peer) || peers_[peer].in.available() > 0) continue;
+    closed(peer, peers_[peer].gone);
+    any = true;
+  }
+  return any;
+}
+
+bool ShmRank::something_to_do() {
+  if (interrupted_.load(std::memory_order_seq_cst)) return true;
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+    Peer& p = peers_[peer];
+    if (readable(peer) && (p.in.available() > 0 || p.in.damaged() || !p.gone.empty())) return true;
+    if (has_outgoing(peer) && (p.out.room() > 0 || p.out.damaged())) return true;
+  }
+  return false;
+}
+
+/// A peer on the same core goes on by that, faster than by being woken; and two that never sleep are soon parted by the
+/// system. When the core is another's for long, sleeping is better: who wakes comes first.
+bool ShmRank::yield_to_peers() {
+  SteadyTime before = steady_clock::now();
+  for (int i = 0; i < kYields; ++i) {
+    if (something_to_do()) return true;
+    ::sched_yield();
+    const SteadyTime now = steady_clock::now();
+    if (now - before > kYieldMax) return false;
+    before = now;
+  }
+  return false;
+}
+
+void ShmRank::rest(SteadyTime until) {
+  if (yield_to_peers()) return;
+  const SteadyTime now = steady_clock::now();
+  if (now - looked_ >= kLookAround) look_around(now);
+  const std::uint32_t reasons = Doorbell::kBytes | (all_sent() ? 0 : Doorbell::kRoom);
+  segment_->state(rank()).bell.sleep(reasons, std::min(until, now + kLookAround), [this] { return something_to_do(); });
+  interrupted_.store(false, std::memory_order_relaxed);
+}
+
+void ShmRank::interrupt() {
+  interrupted_.store(true, std::memory_order_seq_cst);
+  segment_->state(rank()).bell.ring(Doorbell::kBytes);
+}
+
+void ShmRank::look_around(SteadyTime now) {
+  looked_ = now;
+  if (::poll(waits_.data(), waits_.size(), 0) <= 0) return;
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+    if (waits_[peer].revents != 0) look_at(peer);
+  }
+}
+
+/// The connection carries nothing: whatever comes of it is its end, or bytes that nobody may send.
+void ShmRank::look_at(std::uint32_t peer) {
+  std::array<char, 64> dropped;
+  const ssize_t got = ::recv(links_[peer].get(), dropped.data(), dropped.size(), MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  peers_[peer].gone = got == 0  ? "it closed the connection"
+                      : got < 0 ? system_words(errno)
+                                : "bytes came on the connection that only tells who lives";
+  any_gone_ = true;
+  waits_[peer].fd = -1;
+  links_[peer].reset();
+}
+
+void ShmRank::fail(const Error& error) {
+  StreamRank::fail(error);
+  flush_until(steady_clock::now() + kLeaveTime);
+  segment_->state(rank()).failed.store(1, std::memory_order_seq_cst);
+}
+
+bool ShmRank::flush() {
+  bool room = false;
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+    if (has_outgoing(peer)) write(peer, nullptr);
+    const bool deaf = peers_[peer].out.damaged() || !peers_[peer].gone.empty();
+    if (has_outgoing(peer) && deaf) closed(peer, peers_[peer].gone);
+    room = room || (has_outgoing(peer) && peers_[peer].out.room() > 0);
+  }
+  return room;
+}
+
+void ShmRank::flush_until(SteadyTime deadline) {
+  while (flush() || !all_sent()) {
+    const SteadyTime now = steady_clock::now();
+    if (now >= deadline) return;
+    segment_->state(rank()).bell.sleep(Doorbell::kRoom, std::min(deadline, now + kLookAround),
+                                       [this] { return flush(); });
+    look_around(now);
+  }
+}
+
+}  // namespace hocket

@@ -1,0 +1,83 @@
+// ShmRank: StreamRank over rings of bytes in memory that all ranks of a host map. What ranks say is the same as over
+// any stream; here it moves by copying into and out of rings. Long segments move once: where the system lets a rank
+// read the memory of another, which is tried at the first call, their sender only says where they lie.
+// The connection made at the rendezvous stays open and carries nothing: the kernel closes it when a process ends, and
+// so a peer's death is noticed. A waiting rank spins as its driver says, then sleeps at its doorbell and looks after
+// the connections every kLookAround.
+// Ownership: the connections and a share of the segment. Threading: one owner; interrupt() from any thread.
+// Refuses: waiting beyond what rest() is given; positions and bytes of peers that make no sense end the communicator.
+#pragma once
+
+#include <poll.h>
+
+#include "net/descriptor.h"
+#include "transport/shm/shm_segment.h"
+#include "transport/stream_rank.h"
+
+namespace hocket {
+
+struct ShmOptions {
+  bool lends = true;  // long segments, to peers that can read this process's memory
+};
+
+class ShmRank final : public StreamRank {
+ public:
+  static constexpr std::chrono::milliseconds kLeaveTime{500};
+  static constexpr std::chrono::milliseconds kLookAround{20};
+
+  /// `links`: by rank, none to oneself; authenticated.
+  [[nodiscard]] static std::unique_ptr<ShmRank> make(std::uint32_t rank, std::vector<std::string> names,
+                                                     std::shared_ptr<ShmSegment> segment, std::vector<Descriptor> links,
+                                                     const ShmOptions& options = {});
+  /// Leaves in order: a bye (or the first error) to everybody.
+  ~ShmRank() override;
+
+  void begin(LoadedProgram& program) override;
+  bool poll(TransportEvents& events) override;
+  void rest(SteadyTime until) override;
+  void interrupt() override;
+  void fail(const Error& error) override;
+
+ protected:
+  [[nodiscard]] bool lends(std::uint32_t peer, std::size_t bytes) const override;
+  [[nodiscard]] bool borrows() const override { return true; }
+  [[nodiscard]] const std::byte* fetch(const Loan& loan, std::byte* place) override;
+
+ private:
+  struct Peer {
+    RingWriter out;
+    RingReader in;
+    Doorbell* bell;
+    std::string gone;    // why its connection has ended
+    bool tried = false;  // to read its memory
+  };
+
+  ShmRank(std::uint32_t rank, std::vector<std::string> names, std::shared_ptr<ShmSegment> segment,
+          std::vector<Descriptor> links, const ShmOptions& options);
+  void show_memory();
+  void try_memory(std::uint32_t peer);
+  bool read(std::uint32_t peer, TransportEvents& events);
+  bool write(std::uint32_t peer, TransportEvents* events);
+  /// Whether sleeping would miss something.
+  [[nodiscard]] bool something_to_do();
+  bool yield_to_peers();
+  void look_around(SteadyTime now);
+  void look_at(std::uint32_t peer);
+  bool close_gone();
+  /// Writes what can be written; true when there is room for more.
+  bool flush();
+  void flush_until(SteadyTime deadline);
+
+  std::shared_ptr<ShmSegment> segment_;
+  std::vector<Descriptor> links_;
+  std::vector<pollfd> waits_;  // by rank
+  std::vector<Peer> peers_;    // by rank; unused for oneself
+  std::uint32_t untried_ = 0;
+  Nonce token_;                        // for peers to try whether they can read it here
+  TransportEvents* events_ = nullptr;  // of the call's engine
+  bool any_gone_ = false;
+  SteadyTime looked_;
+  std::atomic<bool> interrupted_{false};
+};
+
+}  // namespace hocket

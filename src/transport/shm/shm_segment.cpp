@@ -1,0 +1,105 @@
+#include "transport/shm/shm_segment.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+
+#include "net/socket.h"
+
+namespace hocket {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x686f636b65740001ULL;
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+/// All rings of a rank together stay in its second-level cache; one ring takes a small message at least.
+constexpr std::size_t kRingBytesMax = std::size_t{256} << 10;
+constexpr std::size_t kRingBytesMin = std::size_t{16} << 10;
+constexpr std::size_t kRingBytesOfRank = std::size_t{1} << 20;
+
+std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+std::size_t ring_size_for(std::uint32_t ranks) {
+  const std::size_t each = std::bit_floor(kRingBytesOfRank / std::max<std::size_t>(ranks, 1));
+  return std::clamp(each, kRingBytesMin, kRingBytesMax);
+}
+
+}  // namespace
+
+struct ShmSegment::Head {
+  std::uint64_t magic = 0;
+  std::uint64_t size = 0;
+  Nonce token{};
+};
+
+ShmSegment::ShmSegment(std::uint32_t ranks, Descriptor file)
+    : ranks_(ranks),
+      file_(std::move(file)),
+      ring_size_(ring_size_for(ranks)),
+      states_begin_(kPage),
+      rings_begin_(round_up(states_begin_ + ranks * sizeof(RankState), kPage)),
+      bytes_begin_(round_up(rings_begin_ + std::size_t{ranks} * ranks * sizeof(Ring), kPage)),
+      size_(round_up(bytes_begin_ + std::size_t{ranks} * ranks * ring_size_, kPage)) {}
+
+ShmSegment::~ShmSegment() {
+  if (base_ != nullptr) ::munmap(base_, size_);
+}
+
+ShmSegment::Head& ShmSegment::head() const { return *reinterpret_cast<Head*>(base_); }
+ShmSegment::RankState* ShmSegment::states() const { return reinterpret_cast<RankState*>(base_ + states_begin_); }
+ShmSegment::Ring* ShmSegment::rings() const { return reinterpret_cast<Ring*>(base_ + rings_begin_); }
+const Nonce& ShmSegment::token() const { return head().token; }
+
+std::string ShmSegment::where() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), file_.get()); }
+
+Result<void> ShmSegment::attach() {
+  void* memory = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+  if (memory == MAP_FAILED)
+    return fail(Code::kResourceExhausted, "cannot map {} bytes of shared memory: {}", size_, system_words(errno));
+  base_ = static_cast<std::byte*>(memory);
+  if (size_ >= kHugePage) ::madvise(base_, size_, MADV_HUGEPAGE);  // where the system has them for shared memory
+  return {};
+}
+
+Result<std::shared_ptr<ShmSegment>> ShmSegment::create(std::uint32_t ranks) {
+  if (ranks > kRanksMax)
+    return fail(Code::kUnsupported, "{} ranks in shared memory: {} are the most", ranks, kRanksMax);
+  Descriptor file(::memfd_create("hocket", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file.open()) return fail(Code::kUnsupported, "the system has no memfd: {}", system_words(errno));
+  HOCKET_TRY_ASSIGN(const Nonce token, fresh_nonce());
+  std::shared_ptr<ShmSegment> made(new ShmSegment(ranks, std::move(file)));
+  if (::ftruncate(made->file_.get(), static_cast<off_t>(made->size_)) != 0 ||
+      ::fcntl(made->file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    return fail(Code::kResourceExhausted, "no {} bytes of shared memory: {}", made->size_, system_words(errno));
+  // Reserved now: later a write could find no memory, and that is a signal.
+  if (const int error = ::posix_fallocate(made->file_.get(), 0, static_cast<off_t>(made->bytes_begin_)); error != 0)
+    return fail(Code::kResourceExhausted, "no {} bytes of shared memory: {}", made->size_, system_words(error));
+  HOCKET_TRY(made->attach());
+  made->head() = {kMagic, made->size_, token};
+  return made;
+}
+
+Result<std::shared_ptr<ShmSegment>> ShmSegment::map(const std::string& where, const Nonce& token, std::uint32_t ranks) {
+  if (ranks > kRanksMax)
+    return fail(Code::kUnsupported, "{} ranks in shared memory: {} are the most", ranks, kRanksMax);
+  Descriptor file(::open(where.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  if (!file.open()) return fail(Code::kUnsupported, "cannot open '{}': {}", where, system_words(errno));
+  std::shared_ptr<ShmSegment> made(new ShmSegment(ranks, std::move(file)));
+  struct stat status {};
+  const bool known = ::fstat(made->file_.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+                     static_cast<std::size_t>(status.st_size) == made->size_ &&
+                     (::fcntl(made->file_.get(), F_GET_SEALS) & F_SEAL_SHRINK) != 0;
+  if (!known) return fail(Code::kMismatch, "'{}' is not shared memory of a job of {} ranks", where, ranks);
+  HOCKET_TRY(made->attach());
+  made->close_door();
+  if (made->head().magic != kMagic || made->head().size != made->size_ || made->token() != token)
+    return fail(Code::kMismatch, "'{}' is shared memory of another job", where);
+  return made;
+}
+
+}  // namespace hocket

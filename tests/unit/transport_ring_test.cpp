@@ -1,0 +1,142 @@
+// The byte ring: wrapping, full, empty, positions of the other end that make no sense, random parts between two
+// threads, and a segment that another job's words do not open.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "base/random.h"
+#include "transport/shm/shm_segment.h"
+
+namespace hocket {
+namespace {
+
+constexpr std::size_t kSize = 64;
+
+struct Ring {
+  RingPositions positions;
+  std::vector<std::byte> bytes = std::vector<std::byte>(kSize);
+  RingWriter writer{positions, bytes};
+  RingReader reader{positions, bytes};
+
+  void write(std::size_t length) {
+    for (const auto part : writer.place(length)) {
+      for (std::byte& b : part) b = static_cast<std::byte>(next_out++);
+    }
+    writer.publish(length);
+  }
+  /// False when a byte is not the next one.
+  bool read(std::size_t length) {
+    bool right = true;
+    for (const auto part : reader.front(length)) {
+      for (const std::byte b : part) right = right && b == static_cast<std::byte>(next_in++);
+    }
+    reader.consume(length);
+    return right;
+  }
+  unsigned next_out = 0;
+  unsigned next_in = 0;
+};
+
+TEST(TransportRing, BytesComeInOrderWhereverItWraps) {
+  for (std::size_t shift = 0; shift < kSize; ++shift) {
+    for (std::size_t length = 0; length <= kSize; ++length) {
+      Ring ring;
+      ring.write(shift);
+      ASSERT_TRUE(ring.read(ring.reader.available()));
+      ASSERT_EQ(ring.writer.room(), kSize);
+      ring.write(length);
+      ASSERT_EQ(ring.reader.available(), length);
+      ASSERT_EQ(ring.writer.room(), kSize - length);
+      ASSERT_TRUE(ring.read(length));
+      ASSERT_EQ(ring.reader.available(), 0U);
+    }
+  }
+}
+
+TEST(TransportRing, PositionsBeyondTheRingAreNeverFollowed) {
+  for (const std::uint64_t bad :
+       {std::uint64_t{kSize + 11}, std::uint64_t{9}, ~std::uint64_t{0}, std::uint64_t{1} << 63}) {
+    Ring ring;
+    ring.write(10);
+    ASSERT_TRUE(ring.read(ring.reader.available()));
+    ring.positions.written.store(bad);
+    EXPECT_EQ(ring.reader.available(), 0U) << bad;
+    EXPECT_TRUE(ring.reader.damaged()) << bad;
+    ring.positions.written.store(10);
+    EXPECT_EQ(ring.reader.available(), 0U) << "damaged is for good";
+  }
+  for (const std::uint64_t bad : {std::uint64_t{11}, std::uint64_t{3}, ~std::uint64_t{0}, std::uint64_t{1} << 63}) {
+    Ring ring;
+    ring.write(10);
+    ring.positions.taken.store(4);
+    EXPECT_EQ(ring.writer.room(), kSize - 6);
+    ring.positions.taken.store(bad);
+    EXPECT_EQ(ring.writer.room(), 0U) << bad;
+    EXPECT_TRUE(ring.writer.damaged()) << bad;
+    ring.positions.taken.store(4);
+    EXPECT_EQ(ring.writer.room(), 0U) << "damaged is for good";
+  }
+}
+
+SteadyTime soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(20); }
+
+constexpr std::size_t kBytes = 200'000;
+
+void write_all(Ring& ring, std::uint64_t seed, Doorbell& to_reader, Doorbell& to_writer) {
+  Random random(seed);
+  for (std::size_t left = kBytes; left > 0;) {
+    const std::size_t length = std::min({left, ring.writer.room(), 1 + random.below(kSize)});
+    ring.write(length);
+    to_reader.ring(Doorbell::kBytes);
+    left -= length;
+    if (length == 0) to_writer.sleep(Doorbell::kRoom, soon(), [&] { return ring.writer.room() > 0; });
+  }
+}
+
+TEST(TransportRing, RandomPartsBetweenTwoThreads) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Ring ring;
+    Doorbell to_reader;
+    Doorbell to_writer;
+    std::jthread writer([&] { write_all(ring, seed, to_reader, to_writer); });
+    Random random(seed + 100);
+    for (std::size_t left = kBytes; left > 0;) {
+      const std::size_t length = std::min({left, ring.reader.available(), 1 + random.below(kSize)});
+      ASSERT_TRUE(ring.read(length)) << "seed " << seed << ", " << left << " left";
+      to_writer.ring(Doorbell::kRoom);
+      left -= length;
+      if (length == 0) to_reader.sleep(Doorbell::kBytes, soon(), [&] { return ring.reader.available() > 0; });
+    }
+    writer.join();
+    EXPECT_FALSE(ring.reader.damaged() || ring.writer.damaged());
+  }
+}
+
+TEST(TransportSegment, IsTheSameMemoryOnlyForThoseWhoKnowIt) {
+  const auto made = ShmSegment::create(3).value();
+  const auto mapped = ShmSegment::map(made->where(), made->token(), 3).value();
+  made->state(2).token_address.store(77);
+  EXPECT_EQ(mapped->state(2).token_address.load(), 77U);
+  made->ring_bytes(1, 2)[5] = std::byte{9};
+  EXPECT_EQ(mapped->ring_bytes(1, 2)[5], std::byte{9});
+  EXPECT_EQ(mapped->ring_bytes(0, 0).size() & (mapped->ring_bytes(0, 0).size() - 1), 0U);
+
+  Nonce other = made->token();
+  other[31] ^= std::byte{1};
+  EXPECT_NE(ShmSegment::map(made->where(), other, 3).error().text.find("is shared memory of another job"),
+            std::string::npos);
+  EXPECT_NE(ShmSegment::map(made->where(), made->token(), 9).error().text.find("not shared memory of a job of 9 ranks"),
+            std::string::npos);
+  EXPECT_NE(ShmSegment::map("/dev/null", made->token(), 3).error().text.find("'/dev/null' is not shared memory"),
+            std::string::npos);
+  const std::string where = made->where();
+  made->close_door();
+  EXPECT_EQ(ShmSegment::map(where, made->token(), 3).error().text,
+            "cannot open '" + where + "': No such file or directory");
+  EXPECT_EQ(ShmSegment::create(257).error().text, "257 ranks in shared memory: 256 are the most");
+}
+
+}  // namespace
+}  // namespace hocket
