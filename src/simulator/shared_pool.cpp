@@ -45,14 +45,14 @@ void SharedPool::start(std::span<const PoolDemand> demands, Picos least, std::ui
   task.tag = tag;
   task.least = static_cast<long double>(least.count);
   tasks_.push_back(task);
-  changed_ = true;
+  changed_ = added_ = true;
 }
 
 void SharedPool::set_capacity(std::uint32_t resource, double capacity, Picos now) {
   if (capacities_[resource] == capacity) return;
   advance(now);
   capacities_[resource] = capacity;
-  changed_ = true;
+  changed_ = added_ = true;
 }
 
 void SharedPool::advance(Picos now) {
@@ -66,9 +66,11 @@ void SharedPool::advance(Picos now) {
 
 void SharedPool::refresh() {
   if (!changed_) return;
-  for (Task& task : tasks_) task.lone = lone_picos(task.needs(), task.least);
+  for (Task& task : tasks_) {
+    if (added_) task.lone = lone_picos(task.needs(), task.least);
+  }
   share();
-  changed_ = false;
+  changed_ = added_ = false;
 }
 
 void SharedPool::share() {
@@ -135,7 +137,7 @@ Picos SharedPool::next_end() {
 
 std::optional<std::uint64_t> SharedPool::take_ended(Picos now) {
   advance(now);
-  refresh();
+  if (added_) refresh();
   const auto found = std::find_if(tasks_.begin(), tasks_.end(), [](const Task& t) { return t.ended(); });
   if (found == tasks_.end()) return std::nullopt;
   const std::uint64_t tag = found->tag;

@@ -81,7 +81,8 @@ class SharedPool {
   std::array<long double, kResourcesMax> free_{};    // part of a resource not given away yet
   std::array<long double, kResourcesMax> wanted_{};  // by tasks without a speed, at speed 1
   Picos now_;
-  bool changed_ = false;
+  bool changed_ = false;  // speeds are to be set anew
+  bool added_ = false;    // lone times too: a task came or a capacity changed
 };
 
 }  // namespace hocket

@@ -63,7 +63,7 @@ void StepRun::make_ready(std::uint32_t r, Instance instance) {
 
 bool StepRun::start_compute(std::uint32_t r) {
   Rank& rank = ranks_[r];
-  if (rank.running) return false;
+  if (rank.running || (!engine_.overlaps && rank.active > 0)) return false;
   // Between kernels: communication that was launched meanwhile gets its units now.
   const bool granted = rank.active > 0 && !rank.holds_units;
   if (granted) {

@@ -18,6 +18,7 @@
 #include "report/table.h"
 #include "topology/family.h"
 #include "verb.h"
+#include "workload/model.h"
 
 namespace hocket {
 namespace {
@@ -65,6 +66,14 @@ nlohmann::ordered_json platforms_json() {
   for (const PlatformPreset* p : platform_presets()) {
     list.push_back(
         {{"name", p->name}, {"grammar", p->grammar}, {"description", p->description}, {"example", p->example}});
+  }
+  return list;
+}
+
+nlohmann::ordered_json workloads_json() {
+  auto list = nlohmann::ordered_json::array();
+  for (const WorkloadModel* w : workload_models()) {
+    list.push_back({{"name", w->name}, {"description", w->description}, {"source", w->source}});
   }
   return list;
 }
@@ -158,10 +167,13 @@ Result<int> show(const Flags& flags) {
     list = formats_json();
   } else if (flags.topic == "platforms") {
     list = platforms_json();
+  } else if (flags.topic == "workloads") {
+    list = workloads_json();
   } else {
     return fail(
         Code::kInvalidArgument,
-        "unknown topic '{}'; known: algorithms, topologies, formats, platforms, platform, cache, man, completion",
+        "unknown topic '{}'; known: algorithms, topologies, formats, platforms, platform, workloads, cache, man, "
+        "completion",
         flags.topic);
   }
   if (flags.json) {
@@ -176,7 +188,7 @@ Result<int> show(const Flags& flags) {
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   app.add_option("topic", flags->topic,
-                 "algorithms, topologies, formats, platforms, platform, cache, man or completion [version]");
+                 "algorithms, topologies, formats, platforms, platform, workloads, cache, man or completion [version]");
   app.add_option("shell", flags->shell,
                  "after completion: bash, zsh or fish; after cache: the folder; after platform: which");
   app.add_flag("--yaml", flags->yaml, "platform: as the YAML file that --platform reads");

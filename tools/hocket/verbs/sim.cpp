@@ -1,4 +1,5 @@
-// hocket sim: reads a schedule file, proves it and simulates it on a topology: time, bound, load of every link.
+// hocket sim: reads a schedule file, proves it and simulates it on a topology: time, bound, load of every link. With
+// --platform: a training step of a workload on a platform's endpoints.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "progress_line.h"
 #include "report/table.h"
 #include "simulator/timeline.h"
+#include "step_view.h"
 #include "together.h"
 #include "verb.h"
 
@@ -24,6 +26,7 @@ struct Flags {
   TopologyFlags topology;
   CollectiveFlags amount;
   SimulationFlags simulation;
+  StepFlags step;
   std::string timeline;
   std::vector<std::string> with, with_sizes, with_groups;
   bool json = false;
@@ -79,6 +82,13 @@ void print_text(const Topology& t, const Plan& plan, const SimulationResult& r) 
 }
 
 Result<int> run(const Flags& flags) {
+  if (flags.step.given()) {
+    if (!flags.topology.topology.empty())
+      return fail(Code::kInvalidArgument, "--topo and --platform: a platform has its own network");
+    return simulate_workload(flags.file, flags.step, flags.timeline, flags.json);
+  }
+  if (flags.topology.topology.empty())
+    return fail(Code::kInvalidArgument, "--topo is missing (for a schedule file), or --platform (for a workload)");
   if (!flags.with.empty() || !flags.with_sizes.empty() || !flags.with_groups.empty()) {
     if (!flags.timeline.empty()) return fail(Code::kInvalidArgument, "--timeline shows one schedule: not with --with");
     return simulate_jobs({flags.file, flags.with, flags.with_sizes, flags.with_groups, flags.topology, flags.amount,
@@ -116,10 +126,11 @@ Result<int> run(const Flags& flags) {
 
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
-  app.add_option("file", flags->file, "a schedule: hocket info formats lists the kinds")->required();
-  flags->topology.declare(app, false, true);
+  app.add_option("file", flags->file, "a schedule file (with --topo), or a workload (with --platform)")->required();
+  flags->topology.declare(app, false, false);
   flags->amount.declare(app);
   flags->simulation.declare(app);
+  flags->step.declare(app);
   app.add_option("--timeline", flags->timeline, "write a Chrome JSON timeline (chrome://tracing, Perfetto)");
   app.add_option("--with", flags->with, "another schedule that starts at the same time; repeat for more")
       ->allow_extra_args(false);
@@ -133,7 +144,7 @@ VerbAction declare(CLI::App& app) {
 
 extern const Verb verb_sim{
     .name = "sim",
-    .summary = "simulate a schedule file on a topology",
+    .summary = "simulate a schedule file on a topology, or a training step on a platform",
     .example = "hocket sim plan.hkt --topo torus:4x4 --size 64MiB",
     .declare = declare,
 };
