@@ -17,15 +17,15 @@ constexpr long double kSame = 1 + 1e-15L;
 SharedPool::SharedPool(std::span<const double> capacities) : resources_(capacities.size()) {
   HOCKET_ASSERT(resources_ <= kResourcesMax, "too many resources");
   std::copy(capacities.begin(), capacities.end(), capacities_.begin());
+  for (std::size_t r = 0; r < resources_; ++r) picos_each_[r] = kPicosPerSecond / capacities_[r];
 }
 
 long double SharedPool::lone_picos(std::span<const PoolDemand> demands, long double least) const {
   long double longest = least;
   for (const PoolDemand& d : demands) {
     if (d.amount <= 0) continue;
-    const double capacity = capacities_[d.resource];
-    if (capacity <= 0) return -1;
-    longest = std::max(longest, static_cast<long double>(d.amount) * kPicosPerSecond / capacity);
+    if (capacities_[d.resource] <= 0) return -1;
+    longest = std::max(longest, d.amount * picos_each_[d.resource]);
   }
   return longest;
 }
@@ -52,6 +52,8 @@ void SharedPool::set_capacity(std::uint32_t resource, double capacity, Picos now
   if (capacities_[resource] == capacity) return;
   advance(now);
   capacities_[resource] = capacity;
+  picos_each_[resource] = kPicosPerSecond / capacity;
+  for (Task& task : tasks_) task.measured = false;
   changed_ = added_ = true;
 }
 
@@ -60,14 +62,23 @@ void SharedPool::advance(Picos now) {
   if (now == now_) return;
   refresh();
   const auto passed = static_cast<long double>((now - now_).count);
-  for (Task& task : tasks_) task.left -= task.rate() * passed;
+  for (Task& task : tasks_) task.left -= task.rate * passed;
   now_ = now;
+}
+
+void SharedPool::measure(Task& task) const {
+  task.measured = true;
+  task.lone = lone_picos(task.needs(), task.least);
+  if (task.lone <= 0) return;
+  const long double pace = 1 / task.lone;
+  for (std::uint32_t i = 0; i < task.count; ++i)
+    task.parts[i] = task.demands[i].amount * picos_each_[task.demands[i].resource] * pace;
 }
 
 void SharedPool::refresh() {
   if (!changed_) return;
   for (Task& task : tasks_) {
-    if (added_) task.lone = lone_picos(task.needs(), task.least);
+    if (!task.measured) measure(task);
   }
   share();
   changed_ = added_ = false;
@@ -80,11 +91,10 @@ void SharedPool::share() {
   for (Task& task : tasks_) {
     const bool runs = task.lone > 0;
     task.speed = runs ? -1 : 0;
+    task.rate = 0;
     if (!runs) continue;
     ++open;
-    for (const PoolDemand& d : task.needs()) {
-      wanted_[d.resource] += d.amount * kPicosPerSecond / capacities_[d.resource] / task.lone;
-    }
+    for (std::uint32_t i = 0; i < task.count; ++i) wanted_[task.demands[i].resource] += task.parts[i];
   }
   while (open > 0) open -= fix(common_speed());
 }
@@ -108,11 +118,12 @@ std::size_t SharedPool::fix(long double speed) {
     const bool held = std::any_of(needs.begin(), needs.end(), [&](const PoolDemand& d) { return full[d.resource]; });
     if (speed < 1 && !held) continue;
     task.speed = speed;
+    task.rate = speed / task.lone;
     ++fixed;
-    for (const PoolDemand& d : needs) {
-      const long double part = d.amount * kPicosPerSecond / capacities_[d.resource] / task.lone;
-      wanted_[d.resource] = std::max(0.0L, wanted_[d.resource] - part);
-      free_[d.resource] = std::max(0.0L, free_[d.resource] - part * speed);
+    for (std::uint32_t i = 0; i < task.count; ++i) {
+      const std::uint32_t r = task.demands[i].resource;
+      wanted_[r] = std::max(0.0L, wanted_[r] - task.parts[i]);
+      free_[r] = std::max(0.0L, free_[r] - task.parts[i] * speed);
     }
   }
   // What is left of a resource's demand once all its tasks are fixed is rounding.
@@ -122,17 +133,15 @@ std::size_t SharedPool::fix(long double speed) {
 
 Picos SharedPool::next_end() {
   refresh();
-  Picos next = kNever;
+  constexpr long double kFar = 4e18L;
+  long double wait = kFar;
   for (const Task& task : tasks_) {
     if (task.ended()) return now_;
-    const long double rate = task.rate();
-    if (rate <= 0) continue;
-    const long double wait = std::ceil((task.left - kNoise) / rate);
-    constexpr long double kFar = 4e18L;
-    if (wait < kFar - static_cast<long double>(now_.count))
-      next = std::min(next, Picos{now_.count + static_cast<std::int64_t>(wait)});
+    if (task.rate > 0) wait = std::min(wait, (task.left - kNoise) / task.rate);
   }
-  return next;
+  wait = std::ceil(wait);
+  if (wait >= kFar - static_cast<long double>(now_.count)) return kNever;
+  return {now_.count + static_cast<std::int64_t>(wait)};
 }
 
 std::optional<std::uint64_t> SharedPool::take_ended(Picos now) {

@@ -52,16 +52,17 @@ class SharedPool {
  private:
   struct Task {
     std::array<PoolDemand, kDemandsMax> demands{};
+    std::array<long double, kDemandsMax> parts{};  // of each resource, at full speed
     std::uint32_t count = 0;
     std::uint64_t tag = 0;
     long double least = 0;  // picoseconds
     long double left = 1;   // part of the whole that is not done yet
-    long double lone = 0;   // picoseconds, at the capacities of now; 0: nothing to do, below 0: stopped
+    long double lone = -1;  // picoseconds, at the capacities of now; 0: nothing to do, below 0: stopped
     long double speed = 0;
+    long double rate = 0;  // part of the whole per picosecond
+    bool measured = false;
 
     [[nodiscard]] std::span<const PoolDemand> needs() const { return {demands.data(), count}; }
-    /// Part of the whole per picosecond.
-    [[nodiscard]] long double rate() const { return lone > 0 ? speed / lone : 0; }
     [[nodiscard]] bool ended() const { return lone == 0 || left <= kNoise; }
   };
   /// Far above what rounding adds up to in 10^6 changes, far below a picosecond of a second.
@@ -70,19 +71,21 @@ class SharedPool {
   [[nodiscard]] long double lone_picos(std::span<const PoolDemand> demands, long double least) const;
   void advance(Picos now);
   void refresh();
+  void measure(Task& task) const;
   void share();
   /// The highest common speed of the tasks without one at which no resource is over-full.
   [[nodiscard]] long double common_speed() const;
   std::size_t fix(long double speed);
 
   std::array<double, kResourcesMax> capacities_{};
+  std::array<long double, kResourcesMax> picos_each_{};  // picoseconds of the whole resource per unit of demand
   std::size_t resources_;
   std::vector<Task> tasks_;
   std::array<long double, kResourcesMax> free_{};    // part of a resource not given away yet
   std::array<long double, kResourcesMax> wanted_{};  // by tasks without a speed, at speed 1
   Picos now_;
   bool changed_ = false;  // speeds are to be set anew
-  bool added_ = false;    // lone times too: a task came or a capacity changed
+  bool added_ = false;    // a task came, or a capacity changed: lone times first
 };
 
 }  // namespace hocket
