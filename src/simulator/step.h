@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "base/progress.h"
 #include "platform/platform.h"
 #include "topology/topology.h"
 #include "verify/verify.h"
@@ -34,7 +33,6 @@ struct StepOptions {
   PartitionRule partitions = PartitionRule::kDemand;
   bool timeline = false;
   std::size_t timeline_max = 200000;
-  Progress* progress = nullptr;
 };
 
 /// What one rank did from begin to end.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -83,8 +84,6 @@ void print_text(const Topology& t, const Plan& plan, const SimulationResult& r) 
 
 Result<int> run(const Flags& flags) {
   if (flags.step.given()) {
-    if (!flags.topology.topology.empty())
-      return fail(Code::kInvalidArgument, "--topo and --platform: a platform has its own network");
     return simulate_workload(flags.file, flags.step, flags.timeline, flags.json);
   }
   if (flags.topology.topology.empty())
@@ -124,6 +123,23 @@ Result<int> run(const Flags& flags) {
   return 0;
 }
 
+/// What belongs to a schedule file has no meaning for a step on a platform, and the other way round.
+void part_flags(CLI::App& app) {
+  constexpr std::array kShared{"--help", "--json", "--timeline", "--platform"};
+  constexpr std::array kOfSteps{"--endpoint", "--algo",      "--steps", "--batch",
+                                "--sequence", "--precision", "--split", "--unfolded"};
+  CLI::Option* const platform = app.get_option("--platform");
+  for (CLI::Option* const option : app.get_options()) {
+    const auto is = [option](const char* name) { return option->check_name(name); };
+    if (option->get_positional() || std::any_of(kShared.begin(), kShared.end(), is)) continue;
+    if (std::any_of(kOfSteps.begin(), kOfSteps.end(), is)) {
+      option->needs(platform);
+    } else {
+      option->excludes(platform);
+    }
+  }
+}
+
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   app.add_option("file", flags->file, "a schedule file (with --topo), or a workload (with --platform)")->required();
@@ -137,6 +153,7 @@ VerbAction declare(CLI::App& app) {
   app.add_option("--with-size", flags->with_sizes, "--size of the k-th --with [--size]")->allow_extra_args(false);
   app.add_option("--with-group", flags->with_groups, "--group of the k-th --with [--group]")->allow_extra_args(false);
   app.add_flag("--json", flags->json, "a JSON document on stdout");
+  part_flags(app);
   return [flags] { return run(*flags); };
 }
 
