@@ -29,9 +29,10 @@ TEST(Studies, BandsJudge) {
 }
 
 TEST(Studies, AreListedByName) {
-  ASSERT_EQ(studies().size(), 2U);
-  EXPECT_EQ(studies()[0]->name, "multitree");
-  EXPECT_EQ(studies()[1]->name, "synthesis");
+  ASSERT_EQ(studies().size(), 3U);
+  EXPECT_EQ(studies()[0]->name, "ace");
+  EXPECT_EQ(studies()[1]->name, "multitree");
+  EXPECT_EQ(studies()[2]->name, "synthesis");
 }
 
 // The closed form of a ring: every step a packet train and one latency; additions of 128 B a cycle beside it.

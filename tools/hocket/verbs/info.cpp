@@ -13,9 +13,12 @@
 #include "exchange/topology_format.h"
 #include "flags.h"
 #include "planner/plan_cache.h"
+#include "platform/preset.h"
+#include "platform_view.h"
 #include "report/table.h"
 #include "topology/family.h"
 #include "verb.h"
+#include "workload/model.h"
 
 namespace hocket {
 namespace {
@@ -24,6 +27,7 @@ struct Flags {
   std::string topic;
   std::string shell;
   bool json = false;
+  bool yaml = false;
 };
 
 nlohmann::ordered_json algorithms_json() {
@@ -53,6 +57,23 @@ nlohmann::ordered_json formats_json() {
   }
   for (const FileKind* f : file_kinds()) {
     list.push_back({{"name", f->name}, {"holds", "other"}, {"description", f->description}});
+  }
+  return list;
+}
+
+nlohmann::ordered_json platforms_json() {
+  auto list = nlohmann::ordered_json::array();
+  for (const PlatformPreset* p : platform_presets()) {
+    list.push_back(
+        {{"name", p->name}, {"grammar", p->grammar}, {"description", p->description}, {"example", p->example}});
+  }
+  return list;
+}
+
+nlohmann::ordered_json workloads_json() {
+  auto list = nlohmann::ordered_json::array();
+  for (const WorkloadModel* w : workload_models()) {
+    list.push_back({{"name", w->name}, {"description", w->description}, {"source", w->source}});
   }
   return list;
 }
@@ -115,6 +136,7 @@ Result<int> show_cache(const Flags& flags) {
 
 Result<int> show(const Flags& flags) {
   if (flags.topic == "cache") return show_cache(flags);
+  if (flags.topic == "platform") return show_platform(flags.shell, flags.json, flags.yaml);
   if (flags.topic == "man" || flags.topic == "completion") return show_generated(flags);
   if (!flags.shell.empty())
     return fail(Code::kInvalidArgument, "'{}' is one argument too many after '{}'", flags.shell, flags.topic);
@@ -143,9 +165,16 @@ Result<int> show(const Flags& flags) {
     list = topologies_json();
   } else if (flags.topic == "formats") {
     list = formats_json();
+  } else if (flags.topic == "platforms") {
+    list = platforms_json();
+  } else if (flags.topic == "workloads") {
+    list = workloads_json();
   } else {
-    return fail(Code::kInvalidArgument,
-                "unknown topic '{}'; known: algorithms, topologies, formats, cache, man, completion", flags.topic);
+    return fail(
+        Code::kInvalidArgument,
+        "unknown topic '{}'; known: algorithms, topologies, formats, platforms, platform, workloads, cache, man, "
+        "completion",
+        flags.topic);
   }
   if (flags.json) {
     out[flags.topic] = list;
@@ -158,8 +187,11 @@ Result<int> show(const Flags& flags) {
 
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
-  app.add_option("topic", flags->topic, "algorithms, topologies, formats, cache, man or completion [version]");
-  app.add_option("shell", flags->shell, "after completion: bash, zsh or fish; after cache: the folder");
+  app.add_option("topic", flags->topic,
+                 "algorithms, topologies, formats, platforms, platform, workloads, cache, man or completion [version]");
+  app.add_option("shell", flags->shell,
+                 "after completion: bash, zsh or fish; after cache: the folder; after platform: which");
+  app.add_flag("--yaml", flags->yaml, "platform: as the YAML file that --platform reads");
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return show(*flags); };
 }
@@ -168,7 +200,7 @@ VerbAction declare(CLI::App& app) {
 
 extern const Verb verb_info{
     .name = "info",
-    .summary = "version, algorithms, topology families, formats; manual page, shell completion",
+    .summary = "version, algorithms, topology families, formats, platforms; manual page, shell completion",
     .example = "hocket info algorithms",
     .declare = declare,
 };

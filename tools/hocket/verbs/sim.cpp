@@ -1,7 +1,9 @@
-// hocket sim: reads a schedule file, proves it and simulates it on a topology: time, bound, load of every link.
+// hocket sim: reads a schedule file, proves it and simulates it on a topology: time, bound, load of every link. With
+// --platform: a training step of a workload on a platform's endpoints.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -13,6 +15,7 @@
 #include "progress_line.h"
 #include "report/table.h"
 #include "simulator/timeline.h"
+#include "step_view.h"
 #include "together.h"
 #include "verb.h"
 
@@ -24,6 +27,7 @@ struct Flags {
   TopologyFlags topology;
   CollectiveFlags amount;
   SimulationFlags simulation;
+  StepFlags step;
   std::string timeline;
   std::vector<std::string> with, with_sizes, with_groups;
   bool json = false;
@@ -79,6 +83,11 @@ void print_text(const Topology& t, const Plan& plan, const SimulationResult& r) 
 }
 
 Result<int> run(const Flags& flags) {
+  if (flags.step.given()) {
+    return simulate_workload(flags.file, flags.step, flags.timeline, flags.json);
+  }
+  if (flags.topology.topology.empty())
+    return fail(Code::kInvalidArgument, "--topo is missing (for a schedule file), or --platform (for a workload)");
   if (!flags.with.empty() || !flags.with_sizes.empty() || !flags.with_groups.empty()) {
     if (!flags.timeline.empty()) return fail(Code::kInvalidArgument, "--timeline shows one schedule: not with --with");
     return simulate_jobs({flags.file, flags.with, flags.with_sizes, flags.with_groups, flags.topology, flags.amount,
@@ -114,18 +123,37 @@ Result<int> run(const Flags& flags) {
   return 0;
 }
 
+/// What belongs to a schedule file has no meaning for a step on a platform, and the other way round.
+void part_flags(CLI::App& app) {
+  constexpr std::array kShared{"--help", "--json", "--timeline", "--platform"};
+  constexpr std::array kOfSteps{"--endpoint", "--algo",      "--steps", "--batch",
+                                "--sequence", "--precision", "--split", "--unfolded"};
+  CLI::Option* const platform = app.get_option("--platform");
+  for (CLI::Option* const option : app.get_options()) {
+    const auto is = [option](const char* name) { return option->check_name(name); };
+    if (option->get_positional() || std::any_of(kShared.begin(), kShared.end(), is)) continue;
+    if (std::any_of(kOfSteps.begin(), kOfSteps.end(), is)) {
+      option->needs(platform);
+    } else {
+      option->excludes(platform);
+    }
+  }
+}
+
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
-  app.add_option("file", flags->file, "a schedule: hocket info formats lists the kinds")->required();
-  flags->topology.declare(app, false, true);
+  app.add_option("file", flags->file, "a schedule file (with --topo), or a workload (with --platform)")->required();
+  flags->topology.declare(app, false, false);
   flags->amount.declare(app);
   flags->simulation.declare(app);
+  flags->step.declare(app);
   app.add_option("--timeline", flags->timeline, "write a Chrome JSON timeline (chrome://tracing, Perfetto)");
   app.add_option("--with", flags->with, "another schedule that starts at the same time; repeat for more")
       ->allow_extra_args(false);
   app.add_option("--with-size", flags->with_sizes, "--size of the k-th --with [--size]")->allow_extra_args(false);
   app.add_option("--with-group", flags->with_groups, "--group of the k-th --with [--group]")->allow_extra_args(false);
   app.add_flag("--json", flags->json, "a JSON document on stdout");
+  part_flags(app);
   return [flags] { return run(*flags); };
 }
 
@@ -133,7 +161,7 @@ VerbAction declare(CLI::App& app) {
 
 extern const Verb verb_sim{
     .name = "sim",
-    .summary = "simulate a schedule file on a topology",
+    .summary = "simulate a schedule file on a topology, or a training step on a platform",
     .example = "hocket sim plan.hkt --topo torus:4x4 --size 64MiB",
     .declare = declare,
 };

@@ -1,0 +1,44 @@
+#include "simulator/step.h"
+
+#include <chrono>
+
+#include "simulator/step_run.h"
+
+namespace hocket {
+namespace {
+
+constexpr std::uint64_t kInstancesMax = std::uint64_t{1} << 24;
+
+Result<void> check(const Workload& workload, const StepMachine& machine, const StepOptions& options) {
+  HOCKET_TRY(validate(workload));
+  if (options.steps == 0 || workload.nodes.size() * std::uint64_t{options.steps} > kInstancesMax) {
+    return fail(Code::kInvalidArgument, "{} steps of {} nodes: 1 to {} nodes in all are simulated", options.steps,
+                workload.nodes.size(), kInstancesMax);
+  }
+  for (const WorkNode& node : workload.nodes) {
+    const WorkCompute& c = node.compute;
+    if (node.collective || c.stated || c.flops <= 0) continue;
+    if (machine.platform.endpoint.rates[static_cast<std::size_t>(c.type)]) continue;
+    return fail(Code::kUnsupported, "'{}' of workload '{}' computes in {}, platform '{}' has no rate for it", node.name,
+                workload.name, name_of(c.type), machine.platform.name);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<StepResult> simulate_step(const Workload& workload, const StepMachine& machine, const ScheduleChooser& choose,
+                                 const StepOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  HOCKET_TRY(check(workload, machine, options));
+  HOCKET_TRY_ASSIGN(const StepPlans plans, StepPlans::make(workload, machine, choose));
+  StepRun::Setup setup{workload, machine, options, plans, {}, options.fold && plans.symmetric()};
+  if (machine.engine.kind == EngineKind::kAce && plans.longest() != nullptr) {
+    HOCKET_TRY_ASSIGN(setup.layout, plan_engine(machine.engine, *plans.longest(), options.partitions));
+  }
+  HOCKET_TRY_ASSIGN(StepResult result, StepRun(std::move(setup)).run());
+  result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return result;
+}
+
+}  // namespace hocket

@@ -1,0 +1,91 @@
+#include "workload/model.h"
+
+#include "base/spelling.h"
+
+namespace hocket {
+namespace {
+
+constexpr std::uint32_t kBatchMax = 1U << 20;
+constexpr std::uint32_t kSequenceMax = 1U << 20;
+
+/// Two operations a multiply-add; every operand is read and every result written once.
+WorkNode compute_node(const ModelLayer& layer, StepPhase phase, const ModelRequest& request) {
+  const double batch = request.batch;
+  const double bytes =
+      (batch * (layer.input + layer.output) + layer.weights) * static_cast<double>(size_of(request.compute));
+  return {.name = fmt::format("{} {}", layer.name, name_of(phase)),
+          .phase = phase,
+          .compute = {2 * batch * layer.macs, request.compute, bytes, {}}};
+}
+
+class DataParallel {
+ public:
+  DataParallel(std::string name, std::string_view source, const ModelRequest& request)
+      : workload_{std::move(name), std::string(source), {}}, request_(request) {}
+
+  Workload build(const std::vector<ModelLayer>& layers) {
+    for (const ModelLayer& layer : layers) chain(compute_node(layer, StepPhase::kForward, request_));
+    for (std::size_t i = layers.size(); i-- > 0;) {
+      const NodeId weights = chain(compute_node(layers[i], StepPhase::kWeightGradient, request_));
+      if (layers[i].weights > 0 && layers[i].owns_weights) {
+        const NodeId reduced = add(gradients(layers[i]));
+        workload_.nodes[reduced].after.push_back(weights);
+        workload_.nodes[i].after_previous.push_back(reduced);
+      }
+      if (i > 0) chain(compute_node(layers[i], StepPhase::kInputGradient, request_));
+    }
+    return std::move(workload_);
+  }
+
+ private:
+  [[nodiscard]] WorkNode gradients(const ModelLayer& layer) const {
+    const auto bytes = static_cast<std::int64_t>(layer.weights) * size_of(request_.gradients);
+    return {.name = fmt::format("{} gradients", layer.name),
+            .phase = StepPhase::kWeightGradient,
+            .collective = WorkCollective{CollectiveKind::kAllReduce, {bytes}, request_.gradients}};
+  }
+  NodeId add(WorkNode node) {
+    workload_.nodes.push_back(std::move(node));
+    return static_cast<NodeId>(workload_.nodes.size() - 1);
+  }
+  /// Compute follows compute.
+  NodeId chain(WorkNode node) {
+    if (has_last_) node.after.push_back(last_);
+    last_ = add(std::move(node));
+    has_last_ = true;
+    return last_;
+  }
+
+  Workload workload_;
+  const ModelRequest& request_;
+  NodeId last_ = 0;
+  bool has_last_ = false;
+};
+
+}  // namespace
+
+Workload data_parallel(std::string name, std::string_view source, const std::vector<ModelLayer>& layers,
+                       const ModelRequest& request) {
+  return DataParallel(std::move(name), source, request).build(layers);
+}
+
+Result<Workload> workload_from_model(std::string_view name, ModelRequest request) {
+  std::vector<std::string_view> names;
+  for (const WorkloadModel* model : workload_models()) {
+    names.push_back(model->name);
+    if (model->name != name) continue;
+    if (request.batch == 0) request.batch = model->batch;
+    if (request.sequence != 0 && model->sequence == 0)
+      return fail(Code::kInvalidArgument, "workload '{}' has no sequences", name);
+    if (request.sequence == 0) request.sequence = model->sequence;
+    if (request.batch > kBatchMax || request.sequence > kSequenceMax) {
+      return fail(Code::kInvalidArgument, "batch {} or sequence {}: at most {} and {}", request.batch, request.sequence,
+                  kBatchMax, kSequenceMax);
+    }
+    return model->build(request);
+  }
+  return fail(Code::kInvalidArgument, "no file and no workload '{}'{}; known: {}", name.substr(0, 200),
+              spelling_hint(name, names), fmt::join(names, ", "));
+}
+
+}  // namespace hocket

@@ -1,0 +1,78 @@
+// Built-in workloads: weights and operations as published, graphs that validate, and what is refused.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "workload/model.h"
+
+namespace hocket {
+namespace {
+
+double forward_macs(const Workload& w) {
+  double flops = 0;
+  for (const WorkNode& node : w.nodes) flops += node.phase == StepPhase::kForward ? node.compute.flops : 0;
+  return flops / 2;
+}
+
+double gradient_bytes(const Workload& w) {
+  double bytes = 0;
+  for (const WorkNode& node : w.nodes) {
+    if (node.collective && node.collective->kind == CollectiveKind::kAllReduce)
+      bytes += static_cast<double>(node.collective->bytes.count);
+  }
+  return bytes;
+}
+
+TEST(Workloads, AllBuildAndValidate) {
+  ASSERT_GE(workload_models().size(), 7U);
+  for (const WorkloadModel* model : workload_models()) {
+    const auto w = workload_from_model(model->name, {});
+    ASSERT_TRUE(w) << w.error().text;
+    EXPECT_TRUE(validate(*w)) << model->name;
+    EXPECT_GT(gradient_bytes(*w), 0) << model->name;
+    // Backward is twice forward, without the input gradient of the first layer.
+    double all = 0;
+    for (const WorkNode& node : w->nodes) all += node.compute.flops;
+    EXPECT_GT(all, 2 * 2.5 * forward_macs(*w)) << model->name;
+    EXPECT_LE(all, 2 * 3 * forward_macs(*w)) << model->name;
+  }
+}
+
+// The public layer table: 54 layers, 102,011,648 B of gradients, from 16,384 to 9,437,184 B; 4.1 billion multiply-adds.
+TEST(Workloads, Resnet50HasThePublicLayers) {
+  const Workload w = workload_from_model("resnet50", {.batch = 1}).value();
+  std::vector<std::int64_t> sizes;
+  for (const WorkNode& node : w.nodes) {
+    if (node.collective) sizes.push_back(node.collective->bytes.count);
+  }
+  EXPECT_EQ(sizes.size(), 54U);
+  EXPECT_EQ(gradient_bytes(w), 102011648);
+  EXPECT_EQ(*std::min_element(sizes.begin(), sizes.end()), 16384);
+  EXPECT_EQ(*std::max_element(sizes.begin(), sizes.end()), 9437184);
+  EXPECT_EQ(sizes.back(), 37632);     // conv1 comes last
+  EXPECT_EQ(sizes.front(), 8192000);  // the classifier first
+  EXPECT_NEAR(forward_macs(w), 4.09e9, 0.03e9);
+}
+
+TEST(Workloads, OthersHaveTheirPublishedWeights) {
+  EXPECT_EQ(gradient_bytes(workload_from_model("vgg16", {}).value()) / 4, 138344128);
+  EXPECT_NEAR(gradient_bytes(workload_from_model("bert", {}).value()) / 4, 333e6, 3e6);
+  EXPECT_NEAR(gradient_bytes(workload_from_model("gpt3_xl", {}).value()) / 4, 1.3e9, 0.03e9);
+  EXPECT_NEAR(gradient_bytes(workload_from_model("llama2_7b", {}).value()) / 4, 6.74e9, 0.01e9);
+}
+
+TEST(Workloads, WorkGrowsWithTheBatchAndGradientsDoNot) {
+  const Workload one = workload_from_model("bert", {.batch = 1}).value();
+  const Workload four = workload_from_model("bert", {.batch = 4}).value();
+  EXPECT_EQ(forward_macs(four), 4 * forward_macs(one));
+  EXPECT_EQ(gradient_bytes(four), gradient_bytes(one));
+}
+
+TEST(Workloads, RefuseWhatTheyAreNot) {
+  EXPECT_NE(workload_from_model("resnet5", {}).error().text.find("did you mean 'resnet50'?"), std::string::npos);
+  EXPECT_FALSE(workload_from_model("resnet50", {.sequence = 5}));
+  EXPECT_FALSE(workload_from_model("bert", {.batch = 1U << 30}));
+}
+
+}  // namespace
+}  // namespace hocket

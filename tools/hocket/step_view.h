@@ -1,0 +1,32 @@
+// What `hocket sim WORKLOAD --platform P` does: a training step on a platform with each of the endpoints asked for,
+// side by side, as text, JSON and a timeline. Ownership: none. Threading: prints to stdout, one owner. Refuses: what
+// load_platform(), workload_from_model() and simulate_step() do.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace hocket {
+
+struct StepFlags {
+  std::string platform;
+  std::vector<std::string> endpoints;
+  std::vector<std::string> algorithms;
+  std::uint32_t steps = 1;
+  std::uint32_t batch = 0;
+  std::uint32_t sequence = 0;
+  std::string precision;
+  std::string split;
+  bool unfolded = false;
+
+  void declare(CLI::App& app);
+  [[nodiscard]] bool given() const { return !platform.empty(); }
+};
+
+[[nodiscard]] Result<int> simulate_workload(const std::string& workload, const StepFlags& flags,
+                                            const std::string& timeline, bool json);
+
+}  // namespace hocket
