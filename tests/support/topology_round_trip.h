@@ -33,12 +33,14 @@ inline void check_topology_round_trip(std::string_view format_name, const std::u
   HOCKET_ASSERT(again->fingerprint() == read->fingerprint(), "own text is the same network");
 }
 
-/// A long run of digits may ask for a network of millions of links, which is read but takes a fuzzer's time.
+/// A long run of digits, or an exponent, may ask for a network of millions of links, which is read but takes a fuzzer's
+/// time, and whose own text is longer than readers take.
 inline bool has_big_number(const std::uint8_t* bytes, std::size_t size, std::size_t digits_max) {
   std::size_t run = 0;
   for (std::size_t i = 0; i < size; ++i) {
+    const bool exponent = (bytes[i] == 'e' || bytes[i] == 'E') && (run > 0 || (i > 0 && bytes[i - 1] == '.'));
     run = bytes[i] >= '0' && bytes[i] <= '9' ? run + 1 : 0;
-    if (run > digits_max) return true;
+    if (run > digits_max || exponent) return true;
   }
   return false;
 }
