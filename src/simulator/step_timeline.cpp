@@ -3,18 +3,10 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <nlohmann/json.hpp>
+
+#include "simulator/chrome_words.h"
 
 namespace hocket {
-namespace {
-
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-std::string microseconds(Picos time) { return fmt::format("{}.{:06}", time.count / 1000000, time.count % 1000000); }
-
-}  // namespace
 
 std::string step_timeline(std::span<const StepTrack> tracks) {
   std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
@@ -22,11 +14,12 @@ std::string step_timeline(std::span<const StepTrack> tracks) {
   const char* between = "";
   for (std::size_t pid = 0; pid < tracks.size(); ++pid) {
     fmt::format_to(out, R"({}{{"ph":"M","pid":{},"tid":0,"name":"process_name","args":{{"name":{}}}}})", between,
-                   pid + 1, quoted(tracks[pid].name));
+                   pid + 1, chrome_quoted(tracks[pid].name));
     between = ",\n";
     for (const StepInterval& bar : tracks[pid].intervals) {
       fmt::format_to(out, R"({}{{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{}}})", between, pid + 1,
-                     bar.compute ? 1 : 2, microseconds(bar.begin), microseconds(bar.end - bar.begin), quoted(bar.name));
+                     bar.compute ? 1 : 2, chrome_microseconds(bar.begin), chrome_microseconds(bar.end - bar.begin),
+                     chrome_quoted(bar.name));
     }
   }
   return text + "\n]}\n";

@@ -3,19 +3,10 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <nlohmann/json.hpp>
+
+#include "simulator/chrome_words.h"
 
 namespace hocket {
-namespace {
-
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-/// Exact, with all picoseconds.
-std::string microseconds(Picos time) { return fmt::format("{}.{:06}", time.count / 1000000, time.count % 1000000); }
-
-}  // namespace
 
 std::string chrome_timeline(const SimulationResult& result, const Plan& plan, const Topology& topology) {
   std::string text = fmt::format(
@@ -28,7 +19,7 @@ std::string chrome_timeline(const SimulationResult& result, const Plan& plan, co
   for (LinkId link = 0; link < result.link_bytes.size(); ++link) {
     if (result.link_bytes[link] == 0) continue;
     fmt::format_to(out, ",\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{},\"name\":\"thread_name\",\"args\":{{\"name\":{}}}}}",
-                   link, quoted(topology.describe_link(link)));
+                   link, chrome_quoted(topology.describe_link(link)));
   }
   for (const LinkInterval& bar : result.timeline) {
     const Op& op = plan.schedule().op(bar.op);
@@ -36,7 +27,7 @@ std::string chrome_timeline(const SimulationResult& result, const Plan& plan, co
                    ",\n{{\"ph\":\"X\",\"pid\":1,\"tid\":{},\"ts\":{},\"dur\":{},\"name\":\"{} -> "
                    "{}\",\"args\":{{\"piece\":{},"
                    "\"step\":{},\"channel\":{}}}}}",
-                   bar.link, microseconds(bar.begin), microseconds(bar.end - bar.begin),
+                   bar.link, chrome_microseconds(bar.begin), chrome_microseconds(bar.end - bar.begin),
                    plan.schedule().rank_of(bar.op), op.peer, op.source_piece, op.step, op.channel);
   }
   return text + "\n]}\n";
