@@ -88,6 +88,7 @@ TEST_P(TransportRanks, AbortFromAnotherThreadEndsAllRanks) {
     std::vector<std::int64_t> values = values_of(plan, r);
     results[r] = drivers[r]->run({values.data(), values.data()});
   });
+  aborter.join();
   ASSERT_FALSE(results[0]);
   EXPECT_EQ(results[0].error().code, Code::kCancelled);
   EXPECT_NE(results[0].error().text.find("rank 0: aborted: the user had enough; call 1, all_reduce"),
