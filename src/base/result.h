@@ -1,4 +1,4 @@
-// Result<T>: the one way an operating error (user, file, peer, resources) travels.
+// What our own code adds to Result<T> (hocket/result.h): building errors, passing them on, exit codes.
 // Ownership: values are moved in and out; an Error owns its text.
 // Threading: plain values, no shared state.
 // Refuses: programmer errors. A broken invariant of our own goes through HOCKET_ASSERT instead.
@@ -6,35 +6,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
-#include <string>
-#include <tl/expected.hpp>
 #include <utility>
 
+#include "hocket/result.h"
+
 namespace hocket {
-
-/// The classes of failure a caller can act on. Exit codes of the tools follow from them (see exit_code()).
-enum class Code : std::uint8_t {
-  kInvalidArgument,    // bad usage: a word, a unit, a range
-  kMalformed,          // a file or frame that does not parse
-  kMismatch,           // two sides or two figures that must agree do not
-  kDisproved,          // a schedule that does not do what it claims, or wrong data
-  kUnsupported,        // well formed, but not something that can be done
-  kResourceExhausted,  // memory, descriptors, limits
-  kTimeout,
-  kPeerFailed,
-  kCancelled,
-  kIo,
-  kInternal,
-};
-
-struct Error {
-  Code code = Code::kInternal;
-  std::string text;
-};
-
-template <class T>
-using Result = tl::expected<T, Error>;
 
 /// Builds an unexpected Error from a format string: `return fail(Code::kMalformed, "line {}: ...", line);`
 template <class... Args>

@@ -53,16 +53,32 @@ Result<std::unique_ptr<RankDriver>> RankDriver::create(const Plan& plan, std::ui
 }
 
 Result<void> RankDriver::run(const RankBuffers& buffers) {
+  HOCKET_TRY(start(buffers));
+  while (!turn(Waiting::kSleeps)) {
+  }
+  return finish();
+}
+
+Result<void> RankDriver::start(const RankBuffers& buffers, std::chrono::nanoseconds timeout) {
   if (const auto& failure = transport_->failure())
     return fail(failure->code, "this communicator has failed: {}", failure->text);
   HOCKET_TRY(run_.bind(buffers));
   started_ = steady_clock::now();
+  timeout_ = timeout.count() > 0 ? timeout : options_.timeout;
   beat_at_ = started_ + options_.heartbeat;
+  turns_ = 0;
+  idle_ = false;
   transport_->begin(*loaded_);
   run_.start();
-  Result<void> result = drive();
+  return {};
+}
+
+Result<void> RankDriver::finish() {
   transport_->end();
-  return result;
+  if (!outcome_) return {};
+  Error error = std::move(*outcome_);
+  outcome_.reset();
+  return tl::unexpected<Error>(std::move(error));
 }
 
 void RankDriver::abort(const std::string& reason) {
@@ -77,29 +93,26 @@ bool RankDriver::step() {
   return moved;
 }
 
-Result<void> RankDriver::drive() {
+bool RankDriver::turn(Waiting waiting) {
   Engine& engine = run_.engine();
-  std::uint32_t turns = 0;
-  idle_ = false;
-  for (;;) {
-    const bool stepped = step();
-    if (engine.done() && transport_->flushed()) return {};
-    const bool moved = transport_->poll(engine) || stepped;
-    if (engine.error()) return stop(*engine.error());
-    if (aborted_.set()) return stop(aborted_.error());
-    if (moved) {
-      stop_waiting();
-      if (++turns % kTurnsPerClock != 0) continue;
-    }
-    const SteadyTime now = steady_clock::now();
-    if (now - started_ >= options_.timeout) {
-      const std::chrono::duration<double> limit = options_.timeout;
-      return stop({Code::kTimeout,
-                   fmt::format("rank {}: not done within {}", run_.program().rank(), format_seconds({limit.count()}))});
-    }
-    if (moved) continue;
-    wait(now);
+  const bool stepped = step();
+  if (engine.done() && transport_->flushed()) return true;
+  const bool moved = transport_->poll(engine) || stepped;
+  if (engine.error()) return end(*engine.error());
+  if (aborted_.set()) return end(aborted_.error());
+  if (options_.stop != nullptr && options_.stop->set()) return end(options_.stop->error());
+  if (moved) {
+    stop_waiting();
+    if (++turns_ % kTurnsPerClock != 0) return false;
   }
+  const SteadyTime now = steady_clock::now();
+  if (now - started_ >= timeout_) {
+    const std::chrono::duration<double> limit = timeout_;
+    return end({Code::kTimeout,
+                fmt::format("rank {}: not done within {}", run_.program().rank(), format_seconds({limit.count()}))});
+  }
+  if (!moved && waiting == Waiting::kSleeps) wait(now);
+  return false;
 }
 
 void RankDriver::stop_waiting() {
@@ -118,17 +131,18 @@ void RankDriver::wait(SteadyTime now) {
     return;  // the next poll sends it
   }
   slept_ = true;
-  transport_->rest(std::min(started_ + options_.timeout, beat_at_));
+  transport_->rest(std::min(started_ + timeout_, beat_at_));
 }
 
-tl::unexpected<Error> RankDriver::stop(Error error) {
+bool RankDriver::end(Error error) {
   if (error.code == Code::kTimeout) {
     const std::string late = transport_->late_ranks();
     if (!late.empty()) error.text += "; " + late;
   }
   error.text += fmt::format("; {}: {}", transport_->call_text(), position());
   transport_->fail(error);
-  return tl::unexpected<Error>(std::move(error));
+  outcome_ = std::move(error);
+  return true;
 }
 
 std::string RankDriver::position() const {

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "engine/rank_run.h"
@@ -21,7 +22,11 @@ struct DriverOptions {
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);
   std::chrono::nanoseconds spin = std::chrono::microseconds(50);
   std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(500);
+  const Failure* stop = nullptr;  // of the whole communicator: ends every call once it is set
 };
+
+/// May a turn sleep when there is nothing to do?
+enum class Waiting : std::uint8_t { kNever, kSleeps };
 
 class RankDriver {
  public:
@@ -30,6 +35,11 @@ class RankDriver {
                                                                   const DriverOptions& options = {});
 
   [[nodiscard]] Result<void> run(const RankBuffers& buffers);
+  /// run() in parts, for callers that lend their thread now and then. `timeout` 0: that of the options.
+  [[nodiscard]] Result<void> start(const RankBuffers& buffers, std::chrono::nanoseconds timeout = {});
+  /// Some steps of the call that start() began; true when it is over, then finish() says how it went.
+  [[nodiscard]] bool turn(Waiting waiting);
+  [[nodiscard]] Result<void> finish();
   /// Ends the current run, or the next one when none is running, with kCancelled on all ranks.
   void abort(const std::string& reason);
 
@@ -38,11 +48,10 @@ class RankDriver {
  private:
   RankDriver(const Plan& plan, std::uint32_t rank, RankTransport& transport, const DriverOptions& options)
       : transport_(&transport), options_(options), run_(plan, rank, transport), spin_(options.spin) {}
-  [[nodiscard]] Result<void> drive();
   bool step();
+  bool end(Error error);
   void wait(SteadyTime now);
   void stop_waiting();
-  [[nodiscard]] tl::unexpected<Error> stop(Error error);
   [[nodiscard]] std::string position() const;
 
   RankTransport* transport_;
@@ -50,7 +59,10 @@ class RankDriver {
   RankRun run_;
   std::unique_ptr<LoadedProgram> loaded_;
   Failure aborted_;
+  std::optional<Error> outcome_;
   SteadyTime started_;
+  std::chrono::nanoseconds timeout_{};
+  std::uint32_t turns_ = 0;
   Spin spin_;
   bool idle_ = false;
   bool slept_ = false;  // in this wait

@@ -9,17 +9,12 @@
 
 #include "base/result.h"
 #include "base/units.h"
+#include "hocket/types.h"
 
 namespace hocket {
 
 enum class CollectiveKind : std::uint8_t { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kReduce, kAllToAll };
 inline constexpr int kCollectiveKinds = 6;
-
-enum class DataType : std::uint8_t { kI8, kU8, kI32, kU32, kI64, kU64, kF16, kBf16, kF32, kF64 };
-inline constexpr int kDataTypes = 10;
-
-enum class ReduceOp : std::uint8_t { kSum, kProd, kMin, kMax, kAvg };
-inline constexpr int kReduceOps = 5;
 
 [[nodiscard]] std::string_view name_of(CollectiveKind kind);  // "all_reduce"
 [[nodiscard]] std::string_view name_of(DataType type);        // "f32"

@@ -30,8 +30,23 @@ if(NOT output STREQUAL "hocket ${VERSION}\n")
   message(FATAL_ERROR "built with pkg-config, the consumer printed '${output}'")
 endif()
 
+run("${CMAKE_COMMAND}" -E env "PKG_CONFIG_PATH=${prefix}/lib/pkgconfig" pkg-config --cflags --libs hocket)
+separate_arguments(flags UNIX_COMMAND "${output}")
+run(cc -std=c99 -Wall -Wextra -Werror -pedantic "${SOURCE}/main.c" -o "${consumer}/c_by_pkg_config" ${flags})
+
+# Two ranks that meet as a launcher's would; rank 1 prints.
+string(RANDOM job)
+set(two_ranks HOCKET_SIZE=2 HOCKET_LOCAL_SIZE=2 HOCKET_TIMEOUT=20s HOCKET_JOB=package-${job})
+execute_process(
+  COMMAND "${CMAKE_COMMAND}" -E env HOCKET_RANK=0 ${two_ranks} "${consumer}/consumer_c"
+  COMMAND "${CMAKE_COMMAND}" -E env HOCKET_RANK=1 ${two_ranks} "${consumer}/consumer_c"
+  RESULTS_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE errors)
+if(NOT status STREQUAL "0;0" OR NOT text STREQUAL "rank 1: 3 4 6\n")
+  message(FATAL_ERROR "two ranks in C ended with ${status}: ${text}${errors}")
+endif()
+
 file(GLOB_RECURSE strays "${prefix}/include/*")
-list(FILTER strays EXCLUDE REGEX "/include/hocket/.*\\.h$")
+list(FILTER strays EXCLUDE REGEX "/include/(hocket/.*|hocket)\\.h$")
 if(strays)
   message(FATAL_ERROR "installed although private: ${strays}")
 endif()

@@ -1,0 +1,189 @@
+#pragma once
+
+// Communicator: the collectives of a group of ranks, from C++. Every rank calls the same operations in the same order;
+// ranks that disagree get an error that names both sides, and every wait has a deadline.
+// Ownership: moved, never copied; buffers stay the caller's until a call is over. Destroying one finishes what was
+// started, so abort() first when peers are gone. Threading: calls in an order that all ranks share, from one thread at
+// a time; abort() and the queries from any thread. Refuses: calls after a failure (each returns it), in a forked child,
+// counts below 0, ranks that do not exist.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hocket/result.h"
+#include "hocket/types.h"
+
+namespace hocket {
+
+class CommunicatorCore;
+
+enum class Operation : std::uint8_t {
+  kAllReduce,      // output[count] on all ranks
+  kReduceScatter,  // input[size * count] -> output[count]
+  kAllGather,      // input[count] -> output[size * count]
+  kBroadcast,      // input[count] of the root -> output[count]
+  kReduce,         // output[count] on the root only
+  kAllToAll,       // input[size * count] -> output[size * count]
+  kGather,         // input[count] -> output[size * count] on the root only
+  kScatter,        // input[size * count] of the root -> output[count]
+  kAllGatherV,     // input[receive.counts[rank]] -> output, blocks of receive.counts at receive.offsets
+  kAllToAllV,      // blocks of send.counts at send.offsets -> blocks of receive.counts at receive.offsets
+  kSend,           // input[count] to the rank `root`
+  kReceive,        // output[count] from the rank `root`
+  kBarrier,
+};
+
+/// Who makes progress in calls that were started.
+enum class ProgressMode : std::uint8_t {
+  kShared,     // a thread that spins for some tens of microseconds, then sleeps
+  kDedicated,  // a thread that never sleeps inside a call: give it a core
+  kCaller,     // nobody but wait() and test()
+};
+
+/// What is left out comes from the environment (docs/api.md).
+struct CommunicatorOptions {
+  std::optional<std::uint32_t> rank;  // with `size`: the launcher is not asked
+  std::optional<std::uint32_t> size;
+  std::string root;                     // where rank 0 listens, host:port
+  std::string secret;                   // the same words on every rank
+  std::string topology;                 // a file, or words such as torus:4x4
+  std::string plan_file;                // a schedule for the collective that it holds
+  std::string transport;                // "tcp"
+  std::chrono::nanoseconds timeout{0};  // of every call; 0: HOCKET_TIMEOUT, else 10 minutes
+  ProgressMode progress = ProgressMode::kShared;
+  int listener = -1;  // rank 0: a socket that listens already; it is taken over
+};
+
+/// How elements are combined. A scale multiplies this rank's input first and goes with kSum only.
+struct Reduction {
+  ReduceOp op = ReduceOp::kSum;
+  bool scaled = false;
+  double scale = 1;              // for f16, bf16, f32, f64
+  std::int64_t whole_scale = 1;  // for integers
+
+  Reduction() = default;
+  Reduction(ReduceOp combined) : op(combined) {}  // NOLINT(google-explicit-constructor): an operator is a reduction
+  [[nodiscard]] static Reduction premultiplied_sum(double by) {
+    Reduction made;
+    made.scaled = true;
+    made.scale = by;
+    made.whole_scale = static_cast<std::int64_t>(by);
+    return made;
+  }
+};
+
+/// Elements per rank, and where each rank's block begins, in elements.
+struct Blocks {
+  std::span<const std::int64_t> counts;
+  std::span<const std::int64_t> offsets;
+};
+
+struct Call {
+  Operation operation = Operation::kAllReduce;
+  const void* input = nullptr;  // the same place as the output: in place
+  void* output = nullptr;
+  std::int64_t count = 0;  // as at Operation
+  DataType type = DataType::kF32;
+  Reduction reduction;
+  std::uint32_t root = 0;  // or the other rank of a send or receive
+  Blocks send;
+  Blocks receive;
+  std::string_view description;         // joins the text of errors
+  std::chrono::nanoseconds timeout{0};  // 0: the communicator's
+};
+
+/// A call that was started. Destroying it waits for the call's end.
+class Work {
+ public:
+  Work() = default;
+  Work(Work&& other) noexcept;
+  Work& operator=(Work&& other) noexcept;
+  ~Work();
+
+  /// Until it is over; the deadline of the call ends it.
+  [[nodiscard]] Result<void> wait();
+  /// True when it is over, false when the time is; an error when it failed.
+  [[nodiscard]] Result<bool> wait_for(std::chrono::nanoseconds time);
+  [[nodiscard]] Result<bool> test() { return wait_for({}); }
+  /// Ends the communicator of this call on all ranks: a collective cannot be taken back alone.
+  void abort(std::string_view reason);
+
+ private:
+  friend class CommunicatorCore;
+  struct Ticket {
+    std::uint32_t queue = 0;
+    std::uint32_t slot = 0;
+  };
+  void finish() noexcept;
+
+  std::shared_ptr<CommunicatorCore> core_;  // null: over, error_ says how
+  std::vector<Ticket> more_;
+  Ticket first_;
+  bool open_ = false;
+  std::optional<Error> error_;
+};
+
+/// A collective whose plan is made and loaded once; also on its own the fastest way to start it again and again.
+class PersistentCall {
+ public:
+  [[nodiscard]] Result<void> run(const void* input, void* output);
+  [[nodiscard]] Result<Work> start(const void* input, void* output);
+  [[nodiscard]] std::string_view algorithm() const;
+
+ private:
+  friend class CommunicatorCore;
+  std::shared_ptr<CommunicatorCore> core_;
+  std::shared_ptr<void> prepared_;
+  Call call_;
+  std::string algorithm_;
+};
+
+class Communicator {
+ public:
+  /// Connects with all other ranks; from the launcher's environment unless the options say who we are.
+  [[nodiscard]] static Result<Communicator> create(const CommunicatorOptions& options = {});
+  Communicator(Communicator&&) noexcept = default;
+  Communicator& operator=(Communicator&&) noexcept = default;
+  ~Communicator();
+
+  [[nodiscard]] std::uint32_t rank() const;
+  [[nodiscard]] std::uint32_t size() const;
+
+  [[nodiscard]] Result<void> run(const Call& call);
+  [[nodiscard]] Result<Work> start(const Call& call);
+  /// All of them at once, so that sends and receives between two ranks may come in any order.
+  [[nodiscard]] Result<void> run_group(std::span<const Call> calls);
+  [[nodiscard]] Result<Work> start_group(std::span<const Call> calls);
+  [[nodiscard]] Result<PersistentCall> prepare(const Call& call);
+
+  [[nodiscard]] Result<void> all_reduce(const void* input, void* output, std::int64_t count, DataType type,
+                                        Reduction reduction = {});
+  [[nodiscard]] Result<void> broadcast(void* buffer, std::int64_t count, DataType type, std::uint32_t root);
+  [[nodiscard]] Result<void> send(const void* input, std::int64_t count, DataType type, std::uint32_t to);
+  [[nodiscard]] Result<void> receive(void* output, std::int64_t count, DataType type, std::uint32_t from);
+  [[nodiscard]] Result<void> barrier();
+
+  /// Ranks of one colour form a communicator, in the order of their keys, then of their ranks here. Every rank calls
+  /// it; without a colour a rank gets none.
+  [[nodiscard]] Result<std::optional<Communicator>> split(std::optional<std::uint32_t> color, std::int64_t key);
+  [[nodiscard]] Result<Communicator> dup();
+  /// After a failure: the ranks that are not in `lost` form a new communicator. Only they call it, all with the same
+  /// list. On one host.
+  [[nodiscard]] Result<Communicator> shrink(std::span<const std::uint32_t> lost);
+
+  /// Ends it on all ranks with kCancelled; from any thread.
+  void abort(std::string_view reason);
+  [[nodiscard]] std::optional<Error> failure() const;
+
+ private:
+  explicit Communicator(std::shared_ptr<CommunicatorCore> core) : core_(std::move(core)) {}
+  std::shared_ptr<CommunicatorCore> core_;
+};
+
+}  // namespace hocket

@@ -1,0 +1,294 @@
+#include "api/call_queue.h"
+
+#include <algorithm>
+#include <new>
+
+#include "api/premultiply.h"
+#include "engine/reference.h"
+
+namespace hocket {
+namespace {
+
+using std::chrono::steady_clock;
+
+/// Condition variables do not take the end of time; longer waits look again.
+constexpr std::chrono::minutes kLook{10};
+/// A waiting owner may sleep in the transport when at least this much is left: as long as its longest sleep.
+constexpr std::chrono::seconds kSleepable{1};
+
+constexpr std::array<std::string_view, 13> kOperations{
+    "all_reduce", "reduce_scatter", "all_gather",   "broadcast", "reduce",  "all_to_all", "gather",
+    "scatter",    "all_gather_v",   "all_to_all_v", "send",      "receive", "barrier"};
+
+std::string text_of(const Agreement::Words& words) {
+  const std::string_view operation = words[0] < kOperations.size() ? kOperations[words[0]] : "an unknown operation";
+  const std::string_view type = words[2] < kDataTypes ? name_of(static_cast<DataType>(words[2])) : "?";
+  return fmt::format("{} of {} {}, root {}", operation, words[1], type, words[3]);
+}
+
+}  // namespace
+
+Result<void> Agreement::check(std::uint32_t rank) const {
+  constexpr std::array<std::string_view, kWords> kNames{"operation", "count", "dtype", "root"};
+  for (std::uint32_t other = 0; other < all.size(); ++other) {
+    for (std::size_t i = 0; i < kWords; ++i) {
+      if (all[other][i] == mine[i]) continue;
+      return fail(Code::kMismatch, "rank {} and rank {} disagree on the {} (here: {}; there: {})", rank, other,
+                  kNames[i], text_of(mine), text_of(all[other]));
+    }
+  }
+  return {};
+}
+
+CallQueue::CallQueue(QueueOptions options, Connect connect, Failure& failure, Spread spread)
+    : options_(std::move(options)),
+      connect_(std::move(connect)),
+      failure_(&failure),
+      spread_(std::move(spread)),
+      slots_(kSlots),
+      waiting_(kSlots) {
+  options_.driver.stop = failure_;
+  free_.reserve(kSlots);
+  for (std::uint32_t slot = kSlots; slot > 0; --slot) free_.push_back(slot - 1);
+}
+
+CallQueue::~CallQueue() {
+  close();
+  leave();
+}
+
+void CallQueue::close() {
+  const std::lock_guard lock(mutex_);
+  closing_ = true;
+  changed_.notify_all();
+}
+
+void CallQueue::leave() {
+  if (server_.joinable()) server_.join();
+  Lock lock(mutex_);
+  while (waiting_count_ > 0 && !busy_) run_front(lock, Extent::kWhole);
+  drop_transport(lock);
+}
+
+/// Leaving takes time, and nobody may find half a transport meanwhile.
+void CallQueue::drop_transport(Lock& lock) {
+  std::unique_ptr<RankTransport> leaving = std::move(transport_);
+  busy_ = true;
+  lock.unlock();
+  current_.reset();
+  book_.reset();
+  leaving.reset();
+  lock.lock();
+  busy_ = false;
+  changed_.notify_all();
+}
+
+Error CallQueue::failed_before() const {
+  return {failure_->error().code, fmt::format("this communicator has failed: {}", failure_->error().text)};
+}
+
+Result<void> CallQueue::run(const QueuedCall& call) {
+  Lock lock(mutex_);
+  if (failure_->set()) return tl::unexpected<Error>(failed_before());
+  if (busy_ || waiting_count_ > 0) {
+    lock.unlock();
+    HOCKET_TRY_ASSIGN(const std::uint32_t slot, start(call));
+    while (!over(slot, steady_clock::now() + kLook)) {
+    }
+    return release(slot);
+  }
+  busy_ = true;
+  lock.unlock();
+  Result<void> result = run_whole(call);
+  lock.lock();
+  busy_ = false;
+  changed_.notify_all();
+  lock.unlock();
+  if (!result) fail_all(result.error());
+  return result;
+}
+
+Result<std::uint32_t> CallQueue::start(const QueuedCall& call) {
+  const std::lock_guard lock(mutex_);
+  if (failure_->set()) return tl::unexpected<Error>(failed_before());
+  if (free_.empty())
+    return fail(Code::kResourceExhausted, "{} calls are started and not waited for: wait for one first", kSlots);
+  const std::uint32_t slot = free_.back();
+  free_.pop_back();
+  slots_[slot].call = call;
+  slots_[slot].over = false;
+  slots_[slot].error.reset();
+  waiting_[(front_ + waiting_count_++) % kSlots] = slot;
+  if (options_.progress != ProgressMode::kCaller && !server_.joinable()) server_ = std::thread([this] { serve(); });
+  changed_.notify_all();
+  return slot;
+}
+
+bool CallQueue::over(std::uint32_t slot, SteadyTime until) {
+  Lock lock(mutex_);
+  bool once = false;
+  for (;;) {
+    if (slots_[slot].over) return true;
+    const SteadyTime now = steady_clock::now();
+    const bool ours = options_.progress == ProgressMode::kCaller && !busy_;
+    if (now >= until && (!ours || once)) return false;
+    once = true;
+    if (ours) {
+      run_front(lock, until - now >= kSleepable ? Extent::kWhole : Extent::kOneTurn);
+    } else {
+      changed_.wait_until(lock, std::min(until, now + kLook));
+    }
+  }
+}
+
+Result<void> CallQueue::release(std::uint32_t slot) {
+  const std::lock_guard lock(mutex_);
+  Slot& s = slots_[slot];
+  s.call.prepared.reset();
+  s.call.agreement.reset();
+  free_.push_back(slot);
+  if (!s.error) return {};
+  return tl::unexpected<Error>(*s.error);
+}
+
+void CallQueue::serve() {
+  Lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return !busy_ && (waiting_count_ > 0 || closing_); });
+    if (waiting_count_ == 0) return drop_transport(lock);
+    run_front(lock, Extent::kWhole);
+  }
+}
+
+/// Between turns the call stays begun and nobody owns the transport.
+void CallQueue::run_front(Lock& lock, Extent extent) {
+  const std::uint32_t slot = waiting_[front_];
+  QueuedCall& call = slots_[slot].call;
+  busy_ = true;
+  lock.unlock();
+  Result<void> result;
+  if (!begun_) result = begin(call);
+  bool done = !result.has_value();
+  begun_ = !done;
+  if (begun_) {
+    do {
+      done = current_->driver->turn(extent == Extent::kWhole ? Waiting::kSleeps : Waiting::kNever);
+    } while (!done && extent == Extent::kWhole);
+  }
+  if (begun_ && done) {
+    result = complete(call);
+    begun_ = false;
+  }
+  std::optional<Error> error;
+  if (!result) error = told(call, std::move(result.error()));
+  if (error) failure_->report(*error);
+  lock.lock();
+  busy_ = false;
+  if (done) {
+    front_ = (front_ + 1) % kSlots;
+    --waiting_count_;
+    slots_[slot].error = error;
+    slots_[slot].over = true;
+  }
+  changed_.notify_all();
+  if (!error) return;
+  lock.unlock();
+  spread_();
+  lock.lock();
+}
+
+Result<void> CallQueue::run_whole(const QueuedCall& call) {
+  Result<void> result = begin(call);
+  if (result) {
+    while (!current_->driver->turn(Waiting::kSleeps)) {
+    }
+    result = complete(call);
+  }
+  if (!result) return tl::unexpected<Error>(told(call, std::move(result.error())));
+  return result;
+}
+
+Result<void> CallQueue::open() {
+  if (transport_) return {};
+  HOCKET_TRY_ASSIGN(std::unique_ptr<RankTransport> made, connect_());
+  book_ = std::make_unique<PlanBook>(*options_.source, options_.rank, *made, options_.driver);
+  const std::lock_guard lock(mutex_);  // halt() may look for it
+  transport_ = std::move(made);
+  return {};
+}
+
+Result<void> CallQueue::begin(const QueuedCall& call) {
+  if (failure_->set()) return tl::unexpected<Error>(failed_before());
+  try {
+    HOCKET_TRY(open());
+    current_ = call.prepared;
+    if (!current_) {
+      HOCKET_TRY_ASSIGN(current_, book_->find(call.what, call.internal, options_.log));
+    }
+    options_.log.print(DebugLevel::kCalls, "{}{} of {} {} by {}", options_.name.empty() ? "" : options_.name + ": ",
+                       name_of(call.what.collective.kind), call.what.count, name_of(call.what.type),
+                       current_->algorithm);
+    return current_->driver->start(call.reduction.scaled ? scaled(call) : call.buffers, call.timeout);
+  } catch (const std::bad_alloc&) {
+    return fail(Code::kResourceExhausted, "no memory for {} of {} {}", name_of(call.what.collective.kind),
+                call.what.count, name_of(call.what.type));
+  }
+}
+
+RankBuffers CallQueue::scaled(const QueuedCall& call) {
+  const std::int64_t count = input_count(call.what, options_.rank);
+  const auto bytes = static_cast<std::size_t>(count * size_of(call.what.type));
+  if (aside_.size() < bytes) aside_.resize(bytes);
+  premultiply(call.what.type, call.reduction, static_cast<const std::byte*>(call.buffers.input), aside_.data(), count);
+  return {aside_.data(), call.buffers.output};
+}
+
+Result<void> CallQueue::complete(const QueuedCall& call) {
+  HOCKET_TRY(current_->driver->finish());
+  if (call.agreement) return call.agreement->check(options_.rank);
+  return {};
+}
+
+Error CallQueue::told(const QueuedCall& call, Error error) const {
+  if (!options_.name.empty() && !failure_->set()) error.text = fmt::format("{}: {}", options_.name, error.text);
+  if (!call.description.empty()) error.text += fmt::format(" ('{}')", call.description);
+  return error;
+}
+
+void CallQueue::fail_all(const Error& error) {
+  failure_->report(error);
+  spread_();
+}
+
+void CallQueue::halt() {
+  Lock lock(mutex_);
+  if (transport_) transport_->interrupt();
+  changed_.wait(lock, [this] { return !busy_; });
+  if (!transport_) return;
+  busy_ = true;
+  lock.unlock();
+  if (!transport_->failure()) transport_->fail(failure_->error());
+  lock.lock();
+  busy_ = false;
+  changed_.notify_all();
+}
+
+Result<std::shared_ptr<PreparedCall>> CallQueue::prepare(const BoundCollective& what) {
+  Lock lock(mutex_);
+  changed_.wait(lock, [this] { return !busy_; });
+  if (failure_->set()) return tl::unexpected<Error>(failed_before());
+  busy_ = true;
+  lock.unlock();
+  Result<std::shared_ptr<PreparedCall>> made;
+  if (Result<void> opened = open(); !opened) {
+    made = tl::unexpected<Error>(std::move(opened.error()));
+  } else {
+    made = book_->find(what, false, options_.log);
+  }
+  lock.lock();
+  busy_ = false;
+  changed_.notify_all();
+  return made;
+}
+
+}  // namespace hocket

@@ -1,0 +1,166 @@
+#include "hocket/communicator.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "api/core.h"
+
+namespace hocket {
+namespace {
+
+using std::chrono::steady_clock;
+
+/// Waits beyond this are cut: the deadline of a call comes first.
+constexpr std::chrono::hours kWaitMax{24};
+
+const char* variable(const char* name) {
+  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody writes the environment
+}
+
+/// In a forked child nothing may be closed, joined or said: all of it is the parent's.
+void drop(std::shared_ptr<CommunicatorCore>& core) {
+  if (core && core->in_child()) new std::shared_ptr<CommunicatorCore>(core);  // never destroyed
+  core.reset();
+}
+
+}  // namespace
+
+Work::Work(Work&& other) noexcept { *this = std::move(other); }
+
+Work& Work::operator=(Work&& other) noexcept {
+  if (this == &other) return *this;
+  finish();
+  core_ = std::move(other.core_);
+  more_ = std::move(other.more_);
+  first_ = other.first_;
+  open_ = std::exchange(other.open_, false);
+  error_ = std::move(other.error_);
+  return *this;
+}
+
+Work::~Work() {
+  finish();
+  drop(core_);
+}
+
+void Work::finish() noexcept {
+  if (core_ && open_ && !core_->in_child()) std::ignore = wait();
+}
+
+Result<void> Work::wait() {
+  for (;;) {
+    HOCKET_TRY_ASSIGN(const bool over, wait_for(kWaitMax));
+    if (over) return {};
+  }
+}
+
+Result<bool> Work::wait_for(std::chrono::nanoseconds time) {
+  if (core_ && open_) {
+    if (core_->in_child())
+      return fail(Code::kUnsupported, "this is a forked child: a call stays with the process that started it");
+    const SteadyTime until = steady_clock::now() + std::min<std::chrono::nanoseconds>(time, kWaitMax);
+    const std::span<const Ticket> tickets = more_.empty() ? std::span(&first_, 1) : std::span<const Ticket>(more_);
+    for (const Ticket& ticket : tickets) {
+      if (!core_->over(ticket, until)) return false;
+    }
+    open_ = false;
+    for (const Ticket& ticket : tickets) {
+      Result<void> result = core_->release(ticket);
+      if (!result && !error_) error_ = std::move(result.error());
+    }
+  }
+  if (error_) return tl::unexpected<Error>(*error_);
+  return true;
+}
+
+void Work::abort(std::string_view reason) {
+  if (core_) core_->abort(reason);
+}
+
+Result<void> PersistentCall::run(const void* input, void* output) {
+  return core_->run_prepared(*this, {input, output});
+}
+
+Result<Work> PersistentCall::start(const void* input, void* output) {
+  return core_->start_prepared(*this, {input, output});
+}
+
+std::string_view PersistentCall::algorithm() const { return algorithm_; }
+
+Communicator::~Communicator() { drop(core_); }
+
+Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
+  HOCKET_TRY_ASSIGN(Settings settings, read_settings(options, variable));
+  HOCKET_TRY_ASSIGN(std::shared_ptr<CommunicatorCore> core, CommunicatorCore::open(std::move(settings)));
+  return Communicator(std::move(core));
+}
+
+std::uint32_t Communicator::rank() const { return core_->rank(); }
+std::uint32_t Communicator::size() const { return core_->size(); }
+
+Result<void> Communicator::run(const Call& call) { return core_->run(call); }
+Result<Work> Communicator::start(const Call& call) { return core_->start({&call, 1}); }
+Result<Work> Communicator::start_group(std::span<const Call> calls) { return core_->start(calls); }
+Result<PersistentCall> Communicator::prepare(const Call& call) { return core_->prepare(call); }
+
+Result<void> Communicator::run_group(std::span<const Call> calls) {
+  HOCKET_TRY_ASSIGN(Work work, core_->start(calls));
+  return work.wait();
+}
+
+Result<void> Communicator::all_reduce(const void* input, void* output, std::int64_t count, DataType type,
+                                      Reduction reduction) {
+  return run({.operation = Operation::kAllReduce,
+              .input = input,
+              .output = output,
+              .count = count,
+              .type = type,
+              .reduction = reduction});
+}
+
+Result<void> Communicator::broadcast(void* buffer, std::int64_t count, DataType type, std::uint32_t root) {
+  return run({.operation = Operation::kBroadcast,
+              .input = buffer,
+              .output = buffer,
+              .count = count,
+              .type = type,
+              .root = root});
+}
+
+Result<void> Communicator::send(const void* input, std::int64_t count, DataType type, std::uint32_t to) {
+  return run({.operation = Operation::kSend, .input = input, .count = count, .type = type, .root = to});
+}
+
+Result<void> Communicator::receive(void* output, std::int64_t count, DataType type, std::uint32_t from) {
+  return run({.operation = Operation::kReceive, .output = output, .count = count, .type = type, .root = from});
+}
+
+Result<void> Communicator::barrier() { return run({.operation = Operation::kBarrier}); }
+
+Result<std::optional<Communicator>> Communicator::split(std::optional<std::uint32_t> color, std::int64_t key) {
+  HOCKET_TRY_ASSIGN(const std::unique_ptr<Settings> settings, core_->split(color, key));
+  if (settings == nullptr) return std::optional<Communicator>();
+  HOCKET_TRY_ASSIGN(std::shared_ptr<CommunicatorCore> core, CommunicatorCore::open(std::move(*settings)));
+  return std::optional(Communicator(std::move(core)));
+}
+
+Result<Communicator> Communicator::dup() {
+  HOCKET_TRY_ASSIGN(const std::unique_ptr<Settings> settings, core_->split(0, rank()));
+  HOCKET_TRY_ASSIGN(std::shared_ptr<CommunicatorCore> core, CommunicatorCore::open(std::move(*settings)));
+  return Communicator(std::move(core));
+}
+
+Result<Communicator> Communicator::shrink(std::span<const std::uint32_t> lost) {
+  HOCKET_TRY_ASSIGN(Settings settings, core_->shrink(lost));
+  HOCKET_TRY_ASSIGN(std::shared_ptr<CommunicatorCore> core, CommunicatorCore::open(std::move(settings)));
+  return Communicator(std::move(core));
+}
+
+void Communicator::abort(std::string_view reason) { core_->abort(reason); }
+
+std::optional<Error> Communicator::failure() const {
+  if (!core_->failure().set()) return std::nullopt;
+  return core_->failure().error();
+}
+
+}  // namespace hocket

@@ -1,0 +1,168 @@
+#include "api/core.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "api/transports.h"
+#include "base/units.h"
+
+namespace hocket {
+namespace {
+
+using std::chrono::steady_clock;
+
+}  // namespace
+
+Result<std::shared_ptr<CommunicatorCore>> CommunicatorCore::open(Settings settings) {
+  HOCKET_TRY_ASSIGN(Job job, join(settings.rendezvous));
+  const std::shared_ptr<CommunicatorCore> made(new CommunicatorCore(std::move(settings), std::move(job)));
+  HOCKET_TRY(made->begin());
+  return made;
+}
+
+Result<void> CommunicatorCore::begin() {
+  log_ = DebugLog(settings_.debug, own_name());
+  log_.print(DebugLevel::kMeeting, "{}", job_.way);
+  std::vector<std::string> names;
+  names.reserve(job_.members.size());
+  for (const Member& member : job_.members) names.push_back(member.text());
+  HOCKET_TRY_ASSIGN(std::unique_ptr<RankTransport> transport,
+                    open_transport(settings_.transport, rank(), std::move(names), std::move(job_.links)));
+  Result<PlanSource> source = read_plan_source(settings_, size());
+  if (!source) {
+    transport->fail(source.error());
+    return tl::unexpected<Error>(std::move(source.error()));
+  }
+  source_.emplace(std::move(*source));
+  HOCKET_TRY_ASSIGN(pair_source_, read_plan_source({.topology = {}, .plan_file = {}}, 2));
+  auto holder = std::make_shared<std::unique_ptr<RankTransport>>(std::move(transport));
+  queues_.push_back(std::make_unique<CallQueue>(
+      QueueOptions{rank(), settings_.driver, settings_.progress, &*source_, log_, {}},
+      [holder]() -> Result<std::unique_ptr<RankTransport>> { return std::move(*holder); }, failure_,
+      [this] { spread(); }));
+  return run({.operation = Operation::kBarrier});  // nobody goes on before all are connected with all
+}
+
+CommunicatorCore::~CommunicatorCore() {
+  for (const auto& q : queues_) q->close();
+  for (const auto& q : queues_) q->leave();
+}
+
+CallQueue& CommunicatorCore::queue(std::uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  return *queues_[index];
+}
+
+void CommunicatorCore::spread() {
+  std::vector<CallQueue*> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all.reserve(queues_.size());
+    for (const auto& q : queues_) all.push_back(q.get());
+  }
+  for (CallQueue* q : all) q->halt();
+}
+
+void CommunicatorCore::abort(std::string_view reason) {
+  if (in_child()) return;
+  failure_.report({Code::kCancelled, fmt::format("{}: aborted: {}", own_name(), reason)});
+  spread();
+}
+
+Result<void> CommunicatorCore::check_usable() const {
+  if (mark_.is_child())
+    return fail(Code::kUnsupported, "{}: this is a forked child (pid {}): a communicator stays with its process",
+                own_name(), ::getpid());
+  if (failure_.set()) return fail(failure_.error().code, "this communicator has failed: {}", failure_.error().text);
+  return {};
+}
+
+Result<void> CommunicatorCore::run(const Call& call) {
+  HOCKET_TRY(check_usable());
+  if (call.operation <= Operation::kAllToAll || call.operation == Operation::kBarrier) {
+    HOCKET_TRY_ASSIGN(const QueuedCall queued, planned(call));
+    return queues_.front()->run(queued);
+  }
+  HOCKET_TRY_ASSIGN(Work work, start({&call, 1}));
+  return work.wait();
+}
+
+Result<Work> CommunicatorCore::start(std::span<const Call> calls) {
+  HOCKET_TRY(check_usable());
+  Work work;
+  work.core_ = shared_from_this();
+  if (calls.size() == 1 && calls[0].operation <= Operation::kAllToAll) {  // allocates nothing
+    HOCKET_TRY_ASSIGN(const QueuedCall queued, planned(calls[0]));
+    HOCKET_TRY_ASSIGN(work.first_.slot, queues_.front()->start(queued));
+    work.open_ = true;
+    return work;
+  }
+  Parts parts;
+  std::vector<const Call*> to_self;
+  for (const Call& call : calls) HOCKET_TRY(append(call, parts, to_self));
+  HOCKET_TRY(copy_to_self(to_self));
+  return start_parts(parts);
+}
+
+Result<Work> CommunicatorCore::start_parts(Parts& parts) {
+  Work work;
+  work.core_ = shared_from_this();
+  work.more_.reserve(parts.size());
+  for (Part& part : parts) {
+    Result<std::uint32_t> slot = queue(part.queue).start(part.call);
+    if (slot) {
+      work.more_.push_back({part.queue, *slot});
+      work.open_ = true;
+      continue;
+    }
+    // Others may have begun their half: without this one they would wait for nothing.
+    if (!failure_.set() && work.open_) abort(slot.error().text);
+    return tl::unexpected<Error>(std::move(slot.error()));
+  }
+  return work;
+}
+
+Result<PersistentCall> CommunicatorCore::prepare(const Call& call) {
+  HOCKET_TRY(check_usable());
+  if (call.operation > Operation::kAllToAll)
+    return fail(Code::kUnsupported, "only collectives with a plan of their own can be prepared");
+  Call unbound = call;
+  unbound.input = unbound.output = this;  // any place: buffers come later
+  HOCKET_TRY_ASSIGN(const QueuedCall queued, planned(unbound));
+  HOCKET_TRY_ASSIGN(std::shared_ptr<PreparedCall> made, queues_.front()->prepare(queued.what));
+  PersistentCall persistent;
+  persistent.core_ = shared_from_this();
+  persistent.algorithm_ = made->algorithm;
+  persistent.prepared_ = std::move(made);
+  persistent.call_ = call;
+  persistent.call_.description = {};  // the caller's text may not live as long
+  return persistent;
+}
+
+Result<QueuedCall> CommunicatorCore::prepared(const PersistentCall& call, const RankBuffers& buffers) const {
+  HOCKET_TRY(check_usable());
+  Call bound = call.call_;
+  bound.input = buffers.input;
+  bound.output = buffers.output;
+  HOCKET_TRY_ASSIGN(QueuedCall queued, planned(bound));
+  queued.prepared = std::static_pointer_cast<PreparedCall>(call.prepared_);
+  return queued;
+}
+
+Result<void> CommunicatorCore::run_prepared(const PersistentCall& call, const RankBuffers& buffers) {
+  HOCKET_TRY_ASSIGN(const QueuedCall queued, prepared(call, buffers));
+  return queues_.front()->run(queued);
+}
+
+Result<Work> CommunicatorCore::start_prepared(const PersistentCall& call, const RankBuffers& buffers) {
+  HOCKET_TRY_ASSIGN(const QueuedCall queued, prepared(call, buffers));
+  Work work;
+  work.core_ = shared_from_this();
+  HOCKET_TRY_ASSIGN(work.first_.slot, queues_.front()->start(queued));
+  work.open_ = true;
+  return work;
+}
+
+}  // namespace hocket

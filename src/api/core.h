@@ -1,0 +1,93 @@
+// CommunicatorCore: what a Communicator and its Works share: the job, the queue of the collectives, a queue for every
+// direction of messages between two ranks that was used, and the one failure that ends them all.
+// A message is a broadcast over two ranks, proved as every plan is, on a connection of its own that is made when first
+// needed. Gather, scatter and all-to-all-v are messages together with an all-gather of what each rank believes it
+// calls. Ownership: everything but the caller's buffers. Threading: any thread. Refuses: calls that do not fit the
+// communicator, before anything is sent.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "api/call_queue.h"
+#include "api/fork_mark.h"
+
+namespace hocket {
+
+class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
+ public:
+  [[nodiscard]] static Result<std::shared_ptr<CommunicatorCore>> open(Settings settings);
+  ~CommunicatorCore();
+
+  [[nodiscard]] std::uint32_t rank() const { return job_.launch.rank; }
+  [[nodiscard]] std::uint32_t size() const { return job_.launch.size; }
+  [[nodiscard]] bool in_child() const { return mark_.is_child(); }
+
+  [[nodiscard]] Result<void> run(const Call& call);
+  [[nodiscard]] Result<Work> start(std::span<const Call> calls);
+  [[nodiscard]] Result<PersistentCall> prepare(const Call& call);
+  [[nodiscard]] Result<void> run_prepared(const PersistentCall& call, const RankBuffers& buffers);
+  [[nodiscard]] Result<Work> start_prepared(const PersistentCall& call, const RankBuffers& buffers);
+
+  /// What a rank of a new communicator begins with; null for ranks without a colour.
+  [[nodiscard]] Result<std::unique_ptr<Settings>> split(std::optional<std::uint32_t> color, std::int64_t key);
+  [[nodiscard]] Result<Settings> shrink(std::span<const std::uint32_t> lost) const;
+
+  [[nodiscard]] bool over(Work::Ticket ticket, SteadyTime until) {
+    return queue(ticket.queue).over(ticket.slot, until);
+  }
+  [[nodiscard]] Result<void> release(Work::Ticket ticket) { return queue(ticket.queue).release(ticket.slot); }
+
+  void abort(std::string_view reason);
+  [[nodiscard]] const Failure& failure() const { return failure_; }
+
+ private:
+  struct Part {
+    std::uint32_t queue = 0;
+    QueuedCall call;
+  };
+  using Parts = std::vector<Part>;
+
+  CommunicatorCore(Settings settings, Job job) : settings_(std::move(settings)), job_(std::move(job)) {}
+  [[nodiscard]] Result<void> begin();
+  [[nodiscard]] Result<void> check_usable() const;
+  [[nodiscard]] std::string own_name() const { return job_.members[rank()].text(); }
+
+  [[nodiscard]] Result<QueuedCall> planned(const Call& call) const;
+  [[nodiscard]] Result<void> check_buffers(const Call& call, const BoundCollective& what) const;
+  [[nodiscard]] Result<QueuedCall> prepared(const PersistentCall& call, const RankBuffers& buffers) const;
+  [[nodiscard]] Result<void> append(const Call& call, Parts& parts, std::vector<const Call*>& to_self);
+  [[nodiscard]] Result<void> append_message(const Call& call, bool sends, Parts& parts);
+  [[nodiscard]] Result<void> append_rooted(const Call& call, Parts& parts);
+  [[nodiscard]] Result<void> append_all_gather_v(const Call& call, Parts& parts) const;
+  [[nodiscard]] Result<void> append_all_to_all_v(const Call& call, Parts& parts);
+  [[nodiscard]] QueuedCall agreement(const Call& call, std::int64_t count) const;
+  [[nodiscard]] Result<void> copy_to_self(const std::vector<const Call*>& calls) const;
+  [[nodiscard]] Result<Work> start_parts(Parts& parts);
+  [[nodiscard]] Result<std::uint32_t> queue_of_messages(std::uint32_t from, std::uint32_t to);
+  [[nodiscard]] CallQueue& queue(std::uint32_t index);
+
+  /// The connection of messages from one rank to another: the sender listens, the store says where.
+  [[nodiscard]] Result<std::unique_ptr<RankTransport>> connect(std::uint32_t from, std::uint32_t to);
+  [[nodiscard]] Result<Descriptor> await_receiver(const std::string& key, std::uint32_t to);
+  [[nodiscard]] Result<Descriptor> reach_sender(const std::string& key, std::uint32_t from);
+  [[nodiscard]] Result<void> check_peer(std::uint32_t peer, SteadyTime deadline);
+  [[nodiscard]] Result<void> share(std::span<const std::byte> mine, std::span<std::byte> all);
+  [[nodiscard]] Settings settings_of(std::vector<std::uint32_t> ranks, std::string source) const;
+
+  void spread();
+
+  Settings settings_;
+  Job job_;
+  ForkMark mark_;
+  Failure failure_;
+  DebugLog log_;
+  std::optional<PlanSource> source_;
+  std::optional<PlanSource> pair_source_;
+  std::mutex store_mutex_;
+  std::mutex mutex_;                                                           // the two below
+  std::vector<std::unique_ptr<CallQueue>> queues_;                             // the first: collectives
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> messages_;  // by sender and receiver
+};
+
+}  // namespace hocket

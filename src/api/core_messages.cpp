@@ -1,0 +1,215 @@
+// Messages between two ranks, and new communicators made of ranks of this one.
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "api/core.h"
+#include "api/transports.h"
+
+namespace hocket {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kLook{2};     // between two looks for a key
+constexpr milliseconds kSlice{100};  // of a wait, after which it is asked whether it makes sense still
+/// Connections of messages, told apart from those of collectives.
+constexpr std::uint32_t kMessageLane = 1;
+constexpr std::size_t kWordBytes = 128;  // of an endpoint that is shared
+
+Result<Descriptor> claimed_by(Gate& gate, std::uint32_t rank) {
+  for (Guest& guest : gate.admit()) {
+    const Claim& claim = guest.peer.claim();
+    if (claim.purpose == Claim::Purpose::kLink && claim.rank == rank && claim.lane == kMessageLane)
+      return std::move(guest.socket);
+  }
+  return Descriptor();
+}
+
+std::string hex_of(const Proof& proof) {
+  std::string text;
+  for (std::size_t i = 0; i < 8; ++i) text += fmt::format("{:02x}", std::to_integer<unsigned>(proof[i]));
+  return text;
+}
+
+}  // namespace
+
+Result<std::uint32_t> CommunicatorCore::queue_of_messages(std::uint32_t from, std::uint32_t to) {
+  const std::lock_guard lock(mutex_);
+  const auto [found, fresh] = messages_.try_emplace({from, to}, static_cast<std::uint32_t>(queues_.size()));
+  if (!fresh) return found->second;
+  QueueOptions options{
+      .rank = from == rank() ? 0U : 1U,
+      .driver = settings_.driver,
+      .progress = settings_.progress == ProgressMode::kDedicated ? ProgressMode::kDedicated : ProgressMode::kShared,
+      .source = &*pair_source_,
+      .log = log_,
+      .name = fmt::format("message from rank {} (here 0) to rank {} (here 1)", from, to)};
+  queues_.push_back(std::make_unique<CallQueue>(
+      std::move(options), [this, from, to] { return connect(from, to); }, failure_, [this] { spread(); }));
+  return found->second;
+}
+
+Result<std::unique_ptr<RankTransport>> CommunicatorCore::connect(std::uint32_t from, std::uint32_t to) {
+  const std::string key = fmt::format("message/{}/{}", from, to);
+  const bool sends = from == rank();
+  HOCKET_TRY_ASSIGN(Descriptor link, sends ? await_receiver(key, to) : reach_sender(key, from));
+  std::vector<Descriptor> links(2);
+  links[sends ? 1 : 0] = std::move(link);
+  return open_transport("tcp", sends ? 0 : 1, {job_.members[from].text(), job_.members[to].text()}, std::move(links));
+}
+
+Result<void> CommunicatorCore::check_peer(std::uint32_t peer, SteadyTime deadline) {
+  if (failure_.set()) return tl::unexpected<Error>(failure_.error());
+  if (steady_clock::now() >= deadline)
+    return fail(Code::kTimeout, "{}: no connection in time with {}", own_name(), job_.members[peer].text());
+  const std::lock_guard lock(store_mutex_);
+  HOCKET_TRY_ASSIGN(const auto gone, job_.store->get(gone_key(peer), steady_clock::now()));
+  if (gone) return fail(Code::kPeerFailed, "{} lost {}", own_name(), job_.members[peer].text());
+  return {};
+}
+
+Result<Descriptor> CommunicatorCore::await_receiver(const std::string& key, std::uint32_t to) {
+  const SteadyTime deadline = steady_clock::now() + settings_.driver.timeout;
+  const Address where = job_.members[rank()].address;
+  HOCKET_TRY_ASSIGN(Descriptor listener, listen_in(settings_.rendezvous.ports, where, size()));
+  Gate gate(std::move(listener), *job_.secret);
+  HOCKET_TRY_ASSIGN(const Address address, gate.address());
+  {
+    const std::lock_guard lock(store_mutex_);
+    HOCKET_TRY(job_.store->set(key, address.text(), deadline));
+  }
+  for (;;) {
+    HOCKET_TRY_ASSIGN(Descriptor link, claimed_by(gate, to));
+    if (link.open()) return link;
+    std::vector<pollfd> waits;
+    gate.append_waits(waits);
+    const SteadyTime slice = std::min(deadline, steady_clock::now() + kSlice);
+    if (wait_for(waits, gate.next_deadline(slice)) == 0) HOCKET_TRY(check_peer(to, deadline));
+  }
+}
+
+Result<Descriptor> CommunicatorCore::reach_sender(const std::string& key, std::uint32_t from) {
+  const SteadyTime deadline = steady_clock::now() + settings_.driver.timeout;
+  SteadyTime check_at = steady_clock::now() + kSlice;
+  for (;;) {
+    std::optional<std::string> words;
+    {
+      const std::lock_guard lock(store_mutex_);
+      HOCKET_TRY_ASSIGN(words, job_.store->get(key, steady_clock::now()));
+    }
+    if (words) {
+      HOCKET_TRY_ASSIGN(const Endpoint endpoint, parse_endpoint(*words));
+      HOCKET_TRY_ASSIGN(const Address address, resolve(endpoint));
+      return enter(address, *job_.secret, {Claim::Purpose::kLink, rank(), kMessageLane}, deadline,
+                   Approach{.patience = Patience::kItListens});
+    }
+    if (steady_clock::now() >= check_at) {
+      HOCKET_TRY(check_peer(from, deadline));
+      check_at = steady_clock::now() + kSlice;
+    }
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+Result<void> CommunicatorCore::share(std::span<const std::byte> mine, std::span<std::byte> all) {
+  HOCKET_TRY(check_usable());
+  QueuedCall queued;
+  queued.what = {
+      {CollectiveKind::kAllGather, size(), 0}, static_cast<std::int64_t>(all.size()), DataType::kU8, ReduceOp::kSum};
+  queued.internal = true;
+  queued.buffers = {mine.data(), all.data()};
+  return queues_.front()->run(queued);
+}
+
+/// What the ranks of a part begin with; the first of them is rank 0 there.
+Settings CommunicatorCore::settings_of(std::vector<std::uint32_t> ranks, std::string source) const {
+  Settings made = settings_;
+  made.plan_file = ranks.size() == size() ? settings_.plan_file : "";
+  made.topology_ranks.clear();
+  if (!settings_.topology.empty()) {
+    const std::vector<std::uint32_t>& before = settings_.topology_ranks;
+    for (const std::uint32_t r : ranks) made.topology_ranks.push_back(before.empty() ? r : before[r]);
+  }
+  const auto self = std::find(ranks.begin(), ranks.end(), rank());
+  Launch& launch = made.rendezvous.launch;
+  launch = {.rank = static_cast<std::uint32_t>(self - ranks.begin()),
+            .size = static_cast<std::uint32_t>(ranks.size()),
+            .source = std::move(source),
+            .root = {},
+            .job = {}};
+  const bool together = std::all_of(ranks.begin(), ranks.end(), [&](std::uint32_t r) {
+    return job_.members[r].host == job_.members[ranks.front()].host;
+  });
+  if (together) {
+    launch.local_rank = launch.rank;
+    launch.local_size = launch.size;
+  }
+  made.rendezvous.cables = {};  // they name the ranks of before
+  made.rendezvous.listener = -1;
+  made.rendezvous.secret = job_.secret == nullptr ? "" : job_.secret->text();
+  made.rendezvous.deadline = steady_clock::now() + settings_.driver.timeout;
+  return made;
+}
+
+Result<std::unique_ptr<Settings>> CommunicatorCore::split(std::optional<std::uint32_t> color, std::int64_t key) {
+  struct Wish {
+    std::uint64_t colored = 0;
+    std::uint64_t color = 0;
+    std::int64_t key = 0;
+  };
+  const Wish wish{color ? 1U : 0U, color.value_or(0), key};
+  std::vector<Wish> wishes(size());
+  HOCKET_TRY(share(std::as_bytes(std::span(&wish, 1)), std::as_writable_bytes(std::span(wishes))));
+  std::vector<std::uint32_t> ranks;
+  for (std::uint32_t r = 0; r < size(); ++r) {
+    if (wishes[r].colored != 0 && color && wishes[r].color == *color) ranks.push_back(r);
+  }
+  std::stable_sort(ranks.begin(), ranks.end(),
+                   [&wishes](std::uint32_t a, std::uint32_t b) { return wishes[a].key < wishes[b].key; });
+  // The first rank of every part listens, and all hear where.
+  Descriptor listener;
+  std::string endpoint;
+  if (ranks.size() > 1 && ranks.front() == rank()) {
+    HOCKET_TRY_ASSIGN(listener, listen_in(settings_.rendezvous.ports, job_.members[rank()].address, size()));
+    HOCKET_TRY_ASSIGN(const Address address, local_address(listener));
+    endpoint = address.text();
+  }
+  std::array<char, kWordBytes> mine{};
+  endpoint.copy(mine.data(), mine.size() - 1);
+  std::vector<std::array<char, kWordBytes>> all(size());
+  HOCKET_TRY(share(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all))));
+  if (!color) return nullptr;
+  auto made = std::make_unique<Settings>(settings_of(ranks, fmt::format("part {} of {} ranks", *color, size())));
+  made->rendezvous.launch.root = all[ranks.front()].data();
+  made->rendezvous.listener = listener.release();
+  return made;
+}
+
+Result<Settings> CommunicatorCore::shrink(std::span<const std::uint32_t> lost) const {
+  if (mark_.is_child()) HOCKET_TRY(check_usable());
+  std::vector<std::uint32_t> ranks;
+  std::string names;
+  for (std::uint32_t r = 0; r < size(); ++r) {
+    if (std::find(lost.begin(), lost.end(), r) == lost.end()) {
+      ranks.push_back(r);
+    } else {
+      names += fmt::format("-{}", r);
+    }
+  }
+  if (std::find(ranks.begin(), ranks.end(), rank()) == ranks.end())
+    return fail(Code::kInvalidArgument, "{}: is among the ranks that are lost", own_name());
+  Settings made = settings_of(ranks, fmt::format("what is left of {} ranks", size()));
+  if (ranks.size() == 1) return made;
+  if (made.rendezvous.launch.local_size == 0)
+    return fail(Code::kUnsupported,
+                "{}: the ranks that are left are on several hosts: make a communicator with rank, size and root",
+                own_name());
+  // Its private file is named after the job, which only its ranks know, and after who is gone.
+  made.rendezvous.launch.job = hex_of(job_.secret->prove(std::as_bytes(std::span(names)))) + "-without" + names;
+  made.rendezvous.secret.clear();
+  return made;
+}
+
+}  // namespace hocket

@@ -1,0 +1,47 @@
+// Settings: what a communicator needs to begin, from its options and, where those are silent, from the environment.
+//   HOCKET_TOPO_FILE HOCKET_PLAN_FILE HOCKET_TRANSPORT HOCKET_TIMEOUT HOCKET_SPIN HOCKET_PORTS HOCKET_SOCKET_IFNAME
+//   HOCKET_SECRET HOCKET_ROOT HOCKET_CABLES HOCKET_LISTENER HOCKET_DEBUG, and the launcher's variables (net/launch.h)
+// Ownership: plain values. Threading: pure function over the environment.
+// Refuses: words that do not parse (the Error names the variable), a rank without a size.
+#pragma once
+
+#include "engine/rank_driver.h"
+#include "hocket/communicator.h"
+#include "net/rendezvous.h"
+
+namespace hocket {
+
+/// HOCKET_DEBUG: nothing, how ranks met, every plan, every call.
+enum class DebugLevel : std::uint8_t { kSilent, kMeeting, kPlans, kCalls };
+
+struct Settings {
+  RendezvousOptions rendezvous;
+  DriverOptions driver;
+  std::string topology;
+  std::vector<std::uint32_t> topology_ranks;  // which of its ranks these are; empty: all
+  std::string plan_file;
+  std::string transport = "tcp";
+  ProgressMode progress = ProgressMode::kShared;
+  DebugLevel debug = DebugLevel::kSilent;
+};
+
+[[nodiscard]] Result<Settings> read_settings(const CommunicatorOptions& options, const Variables& variables);
+
+/// Lines of HOCKET_DEBUG on standard error: "hocket rank 2 (host a, pid 17): ...".
+class DebugLog {
+ public:
+  DebugLog() = default;
+  DebugLog(DebugLevel level, std::string who) : level_(level), who_(std::move(who)) {}
+  [[nodiscard]] bool shows(DebugLevel level) const { return level <= level_; }
+  template <class... Args>
+  void print(DebugLevel level, fmt::format_string<Args...> format, Args&&... args) const {
+    if (shows(level)) print_line(fmt::format(format, std::forward<Args>(args)...));
+  }
+
+ private:
+  void print_line(const std::string& text) const;
+  DebugLevel level_ = DebugLevel::kSilent;
+  std::string who_;
+};
+
+}  // namespace hocket

@@ -1,0 +1,204 @@
+// Real processes through the C++ interface that go wrong: ranks that disagree, abort, a lost rank and those that are
+// left, deadlines, wrong arguments, forked children; and descriptors after many communicators.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <thread>
+
+#include "support/api_ranks.h"
+
+namespace hocket {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using test::connect;
+using test::expect_well;
+using test::RankEnd;
+using test::run_forked;
+
+/// What rank 1 of three calls instead, and what every error must name.
+struct OddCall {
+  const char* name;
+  void (*change)(Call& call);
+  std::vector<std::string> named;
+};
+
+const std::vector<OddCall>& odd_calls() {
+  static const std::vector<OddCall> all{
+      {"count", [](Call& c) { c.count += 1; }, {"count"}},
+      {"dtype", [](Call& c) { c.type = DataType::kI32; }, {"dtype", "f32", "i32"}},
+      {"op", [](Call& c) { c.reduction = ReduceOp::kMax; }, {"operator", "sum", "max"}},
+      {"root", [](Call& c) { c.root = 1; }, {"root"}},
+      {"operation", [](Call& c) { c.operation = Operation::kBarrier; }, {"rank 1"}},
+  };
+  return all;
+}
+
+class ApiMismatch : public testing::TestWithParam<std::tuple<Operation, int>> {};
+
+TEST_P(ApiMismatch, IsNamedOnEveryRank) {
+  const auto [operation, index] = GetParam();
+  const OddCall& odd = odd_calls()[static_cast<std::size_t>(index)];
+  const bool rooted = operation == Operation::kBroadcast || operation == Operation::kReduce ||
+                      operation == Operation::kGather || operation == Operation::kScatter;
+  const bool combining =
+      operation == Operation::kAllReduce || operation == Operation::kReduceScatter || operation == Operation::kReduce;
+  if (std::string_view(odd.name) == "root" && !rooted) return;
+  if (std::string_view(odd.name) == "op" && !combining) return;
+  const std::vector<RankEnd> ends = run_forked(3, [&odd, operation](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    std::vector<float> in(64, 1.0F);
+    std::vector<float> out(64);
+    Call call{.operation = operation, .input = in.data(), .output = out.data(), .count = 8};
+    if (rank == 1) odd.change(call);
+    SAY_ERROR(comm->run(call));
+    SAY_ERROR(comm->barrier());  // a rank that depends on nobody may be through with the call itself
+    return "success";
+  });
+  for (const RankEnd& end : ends) {
+    EXPECT_NE(end.said, "success");
+    EXPECT_NE(end.said, "");
+    EXPECT_NE(end.said.find("rank 1"), std::string::npos) << end.said;
+    for (const std::string& word : odd.named) EXPECT_NE(end.said.find(word), std::string::npos) << end.said;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Matrix, ApiMismatch,
+                         testing::Combine(testing::Values(Operation::kAllReduce, Operation::kReduceScatter,
+                                                          Operation::kAllGather, Operation::kBroadcast,
+                                                          Operation::kReduce, Operation::kAllToAll, Operation::kGather,
+                                                          Operation::kScatter),
+                                          testing::Range(0, 5)));
+
+TEST(ApiFailure, AbortFromAnotherThreadEndsAllRanks) {
+  const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    float value = 1;
+    if (rank == 0) {
+      std::thread other([&comm] {
+        std::this_thread::sleep_for(milliseconds(100));
+        comm->abort("enough");
+      });
+      const auto result = comm->all_reduce(&value, &value, 1, DataType::kF32);
+      other.join();
+      if (result) return "success";
+      if (!comm->failure() || comm->barrier()) return "it has not stayed failed";
+      return result.error().text;
+    }
+    if (rank == 1) std::this_thread::sleep_for(milliseconds(200));
+    SAY_ERROR(comm->all_reduce(&value, &value, 1, DataType::kF32));
+    return "success";
+  });
+  for (const RankEnd& end : ends) EXPECT_NE(end.said.find("enough"), std::string::npos) << end.said;
+}
+
+TEST(ApiFailure, SurvivorsGoOnWithoutTheLostRank) {
+  const std::vector<RankEnd> ends = run_forked(4, [](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    int value = 1;
+    SAY_ERROR(comm->all_reduce(&value, &value, 1, DataType::kI32));
+    // Not while others are still in the first call, where its death is an error too.
+    if (rank == 2) std::this_thread::sleep_for(milliseconds(300));
+    if (rank == 2) ::raise(SIGKILL);
+    const auto failed = comm->all_reduce(&value, &value, 1, DataType::kI32);
+    if (failed) return "success without rank 2";
+    if (failed.error().text.find("lost rank 2") == std::string::npos) return failed.error().text;
+    const std::vector<std::uint32_t> lost{2};
+    auto left = comm->shrink(lost);
+    SAY_ERROR(left);
+    value = 1;
+    SAY_ERROR(left->all_reduce(&value, &value, 1, DataType::kI32));
+    return value == 3 && left->size() == 3 ? "" : "wrong sum among the survivors";
+  });
+  for (const std::uint32_t r : {0U, 1U, 3U}) EXPECT_EQ(ends[r].said, "") << r;
+}
+
+TEST(ApiFailure, AWrongArgumentLeavesTheCommunicatorWhole) {
+  expect_well(run_forked(2, [](std::uint32_t) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    float value = 1;
+    if (comm->all_reduce(&value, &value, -1, DataType::kF32)) return "count -1 passed";
+    if (comm->all_reduce(nullptr, &value, 1, DataType::kF32)) return "a missing input passed";
+    if (comm->broadcast(&value, 1, DataType::kF32, 2)) return "root 2 of 2 passed";
+    if (comm->send(&value, 1, DataType::kF32, 7)) return "rank 7 of 2 passed";
+    SAY_ERROR(comm->all_reduce(&value, &value, 1, DataType::kF32));
+    return value == 2.0F ? "" : "wrong data";
+  }));
+}
+
+TEST(ApiFailure, DeadlinesOfACallAndItsDescriptionAreNamed) {
+  const std::vector<RankEnd> ends = run_forked(2, [](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    if (rank == 1) std::this_thread::sleep_for(seconds(2));
+    float value = 1;
+    SAY_ERROR(comm->run({.input = &value,
+                         .output = &value,
+                         .count = 1,
+                         .description = "bucket 7",
+                         .timeout = rank == 0 ? milliseconds(300) : milliseconds(0)}));
+    return "success";
+  });
+  EXPECT_NE(ends[0].said.find("not done within 300 ms"), std::string::npos) << ends[0].said;
+  EXPECT_NE(ends[0].said.find("bucket 7"), std::string::npos) << ends[0].said;
+  EXPECT_NE(ends[1].said, "success");
+}
+
+TEST(ApiFork, AChildIsRefusedAndDisturbsNobody) {
+  expect_well(run_forked(2, [](std::uint32_t) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      int status = 1;
+      {
+        const Communicator inherited = std::move(*comm);
+        Communicator& used = const_cast<Communicator&>(inherited);
+        const auto refused = used.barrier();
+        if (!refused && refused.error().text.find("forked child") != std::string::npos) status = 0;
+      }
+      ::_exit(status);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return "the child was not refused";
+    for (int i = 0; i < 10; ++i) SAY_ERROR(comm->barrier());
+    return {};
+  }));
+}
+
+TEST(ApiLeaks, DescriptorsAndThreadsAreConstant) {
+  expect_well(run_forked(2, [](std::uint32_t) -> std::string {
+    std::size_t before = 0;
+    for (int i = 0; i < 12; ++i) {
+      auto comm = connect();
+      SAY_ERROR(comm);
+      float value = 1;
+      SAY_ERROR(comm->all_reduce(&value, &value, 1, DataType::kF32));
+      const std::array calls{
+          Call{.operation = Operation::kSend, .input = &value, .count = 1, .root = 1 - comm->rank()},
+          Call{.operation = Operation::kReceive, .output = &value, .count = 1, .root = 1 - comm->rank()}};
+      SAY_ERROR(comm->run_group(calls));
+      auto twin = comm->dup();
+      SAY_ERROR(twin);
+      { const Communicator gone = std::move(*comm); }
+      SAY_ERROR(twin->barrier());
+      { const Communicator gone = std::move(*twin); }
+      if (i == 1) before = test::open_descriptors();
+    }
+    const std::size_t after = test::open_descriptors();
+    return after == before ? "" : fmt::format("{} descriptors, {} before", after, before);
+  }));
+}
+
+}  // namespace
+}  // namespace hocket
