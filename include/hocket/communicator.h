@@ -54,7 +54,7 @@ struct CommunicatorOptions {
   std::string secret;                   // the same words on every rank
   std::string topology;                 // a file, or words such as torus:4x4
   std::string plan_file;                // a schedule for the collective that it holds
-  std::string transport;                // "tcp"
+  std::string transport;                // "auto", "shm", "tcp"
   std::chrono::nanoseconds timeout{0};  // of every call; 0: HOCKET_TIMEOUT, else 10 minutes
   ProgressMode progress = ProgressMode::kShared;
   int listener = -1;  // rank 0: a socket that listens already; it is taken over

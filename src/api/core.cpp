@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "api/transports.h"
 #include "base/units.h"
 
 namespace hocket {
@@ -25,11 +24,9 @@ Result<std::shared_ptr<CommunicatorCore>> CommunicatorCore::open(Settings settin
 Result<void> CommunicatorCore::begin() {
   log_ = DebugLog(settings_.debug, own_name());
   log_.print(DebugLevel::kMeeting, "{}", job_.way);
-  std::vector<std::string> names;
-  names.reserve(job_.members.size());
-  for (const Member& member : job_.members) names.push_back(member.text());
-  HOCKET_TRY_ASSIGN(std::unique_ptr<RankTransport> transport,
-                    open_transport(settings_.transport, rank(), std::move(names), std::move(job_.links)));
+  HOCKET_TRY_ASSIGN(OpenTransport opened, open_transport(job_, settings_.transport, settings_.rendezvous.deadline));
+  std::unique_ptr<RankTransport> transport = std::move(opened.transport);
+  log_.print(DebugLevel::kMeeting, "talks through {}", opened.name);
   Result<PlanSource> source = read_plan_source(settings_, size());
   if (!source) {
     transport->fail(source.error());

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "api/core.h"
-#include "api/transports.h"
+#include "transport/tcp/tcp_rank.h"
 
 namespace hocket {
 namespace {
@@ -57,7 +57,7 @@ Result<std::unique_ptr<RankTransport>> CommunicatorCore::connect(std::uint32_t f
   HOCKET_TRY_ASSIGN(Descriptor link, sends ? await_receiver(key, to) : reach_sender(key, from));
   std::vector<Descriptor> links(2);
   links[sends ? 1 : 0] = std::move(link);
-  return open_transport("tcp", sends ? 0 : 1, {job_.members[from].text(), job_.members[to].text()}, std::move(links));
+  return TcpRank::make(sends ? 0 : 1, {job_.members[from].text(), job_.members[to].text()}, std::move(links));
 }
 
 Result<void> CommunicatorCore::check_peer(std::uint32_t peer, SteadyTime deadline) {
@@ -147,6 +147,7 @@ Settings CommunicatorCore::settings_of(std::vector<std::uint32_t> ranks, std::st
     launch.local_size = launch.size;
   }
   made.rendezvous.cables = {};  // they name the ranks of before
+  made.transport.by_cable = false;
   made.rendezvous.listener = -1;
   made.rendezvous.secret = job_.secret == nullptr ? "" : job_.secret->text();
   made.rendezvous.deadline = steady_clock::now() + settings_.driver.timeout;

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <thread>
 
-#include "api/transports.h"
 #include "base/units.h"
 #include "exchange/file_text.h"
 
@@ -115,13 +114,15 @@ Result<Settings> read_settings(const CommunicatorOptions& options, const Variabl
   if (const std::string file = first_of(variables, "", {"HOCKET_CABLES"}); !file.empty()) {
     HOCKET_TRY_ASSIGN(const std::string text, read_file_bytes(file, kCablesMax));
     HOCKET_TRY_ASSIGN(meeting.cables, LinkAddresses::parse(text, file, meeting.launch.size));
+    settings.transport.by_cable = true;
   }
   HOCKET_TRY(read_times(options, variables, settings));
   settings.topology = first_of(variables, options.topology, {"HOCKET_TOPO_FILE"});
   settings.plan_file = first_of(variables, options.plan_file, {"HOCKET_PLAN_FILE"});
-  if (const std::string name = first_of(variables, options.transport, {"HOCKET_TRANSPORT"}); !name.empty())
-    settings.transport = name;
-  HOCKET_TRY(check_transport(settings.transport));
+  if (const std::string name = first_of(variables, options.transport, {"HOCKET_TRANSPORT"}); !name.empty()) {
+    HOCKET_TRY_ASSIGN(settings.transport.wish, parse_transport_wish(name));
+  }
+  settings.transport.lends = first_of(variables, "", {"HOCKET_SHM_LEND"}) != "0";
   settings.progress = options.progress;
   HOCKET_TRY_ASSIGN(settings.debug, debug_level(first_of(variables, "", {"HOCKET_DEBUG"})));
   return settings;

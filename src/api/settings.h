@@ -1,6 +1,7 @@
 // Settings: what a communicator needs to begin, from its options and, where those are silent, from the environment.
-//   HOCKET_TOPO_FILE HOCKET_PLAN_FILE HOCKET_TRANSPORT HOCKET_TIMEOUT HOCKET_SPIN HOCKET_PORTS HOCKET_SOCKET_IFNAME
-//   HOCKET_SECRET HOCKET_ROOT HOCKET_CABLES HOCKET_LISTENER HOCKET_DEBUG, and the launcher's variables (net/launch.h)
+//   HOCKET_TOPO_FILE HOCKET_PLAN_FILE HOCKET_TRANSPORT HOCKET_SHM_LEND HOCKET_TIMEOUT HOCKET_SPIN HOCKET_PORTS
+//   HOCKET_SOCKET_IFNAME HOCKET_SECRET HOCKET_ROOT HOCKET_CABLES HOCKET_LISTENER HOCKET_DEBUG, and the launcher's
+//   variables (net/launch.h)
 // Ownership: plain values. Threading: pure function over the environment.
 // Refuses: words that do not parse (the Error names the variable), a rank without a size.
 #pragma once
@@ -8,6 +9,7 @@
 #include "engine/rank_driver.h"
 #include "hocket/communicator.h"
 #include "net/rendezvous.h"
+#include "transport/choice.h"
 
 namespace hocket {
 
@@ -20,7 +22,7 @@ struct Settings {
   std::string topology;
   std::vector<std::uint32_t> topology_ranks;  // which of its ranks these are; empty: all
   std::string plan_file;
-  std::string transport = "tcp";
+  TransportChoice transport;
   ProgressMode progress = ProgressMode::kShared;
   DebugLevel debug = DebugLevel::kSilent;
 };

@@ -364,18 +364,18 @@ void StreamRank::take_consumed(std::uint32_t peer, TransportEvents* events) {
   events->acknowledged(h.op, h.segment);
 }
 
-std::optional<Call> StreamRank::past_call(std::uint64_t number) const {
-  const Call& kept = history_[number % kHistory];
+std::optional<CallNotice> StreamRank::past_call(std::uint64_t number) const {
+  const CallNotice& kept = history_[number % kHistory];
   return kept.number == number ? std::optional(kept) : std::nullopt;
 }
 
 void StreamRank::take_hello(std::uint32_t peer) {
   Link& l = link(peer);
-  const std::optional<Call> theirs = decode_call(l.hello_in);
+  const std::optional<CallNotice> theirs = decode_call(l.hello_in);
   if (!theirs || theirs->number != l.reader.header().sequence || theirs->number <= l.hello_number)
     return malformed(peer, "a hello that makes no sense");
   l.hello_number = theirs->number;
-  const std::optional<Call> mine = past_call(theirs->number);
+  const std::optional<CallNotice> mine = past_call(theirs->number);
   if (!mine) return;
   const std::string differs = difference(*mine, *theirs);
   if (differs.empty()) return;

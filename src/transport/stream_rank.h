@@ -1,18 +1,18 @@
 // StreamRank: the protocol of one rank whose peers are at the other ends of byte streams, without the streams. Sans-IO:
 // a shell (transport/tcp, tests) moves bytes in and out and tells which peer has gone.
-// On every stream: a hello with the whole Call before its first message, segments straight from and into memory, a ping
-// now and then, the first error, and a bye from who leaves in order. A peer that is a call ahead is left lying.
+// On every stream: a hello with the whole CallNotice before its first message, segments straight from and into memory,
+// a ping now and then, the first error, and a bye from who leaves in order. A peer that is a call ahead is left lying.
 // A shell that reads the memory of peers may lend segments: it says where they lie, and hears when they are taken.
 // Ownership: readers, writers, nothing of the caller's. Threading: one owner.
-// Refuses: whatever the plan does not have next (kMalformed), a differing Call (kMismatch, both values and ranks),
-// peers that go without a bye (kPeerFailed); each ends the communicator.
+// Refuses: whatever the plan does not have next (kMalformed), a differing CallNotice (kMismatch, both values and
+// ranks), peers that go without a bye (kPeerFailed); each ends the communicator.
 #pragma once
 
 #include <deque>
 
 #include "net/frame_stream.h"
 #include "schedule/send_queue.h"
-#include "transport/call.h"
+#include "transport/call_notice.h"
 #include "transport/stream_program.h"
 
 namespace hocket {
@@ -138,17 +138,17 @@ class StreamRank : public RankTransport {
   void queue_segment(Link& l, OpId id);
   void queue_taken(Link& l);
   void raise(Error error);
-  [[nodiscard]] std::optional<Call> past_call(std::uint64_t number) const;
+  [[nodiscard]] std::optional<CallNotice> past_call(std::uint64_t number) const;
 
   std::uint32_t rank_;
   std::vector<std::string> names_;
   std::deque<Link> links_;
   StreamProgram* program_ = nullptr;
   std::uint64_t loans_ = 0;  // segments of this call that peers have been lent and not taken
-  Call call_;
+  CallNotice call_;
   Fingerprint call_fingerprint_;
   std::array<std::byte, kCallBytes> hello_out_{};
-  std::vector<Call> history_;  // a ring of the last calls, for peers that say late what they think of them
+  std::vector<CallNotice> history_;  // a ring of the last calls, for peers that say late what they think of them
   std::optional<Error> failure_;
   std::string abort_text_;  // as it travels; empty: nothing was told yet
   std::string told_;        // the text of a peer's abort, to be passed on as it was

@@ -92,11 +92,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FuzzRank rank;
   const auto loaded = rank.load(program()).value();
   rank.begin(*loaded);
-  const Call call{1, program().what, program().plan};
+  const CallNotice call{1, program().what, program().plan};
   for (std::size_t i = 0; i + kRecordBytes <= size; i += kRecordBytes) {
     const std::uint8_t* record = data + i;
     std::array<std::byte, kCallBytes> hello{};
-    Call said = call;
+    CallNotice said = call;
     if (record[5] > 200) said.what.count = record[6];
     encode_call(said, hello);
     const bool greets = record[0] % kFrameKinds == 0;

@@ -191,7 +191,7 @@ TEST(TransportShm, PositionsBeyondTheRingEndTheCommunicator) {
 /// What rank 1 might say in call 1 of that plan: a hello, and one frame about the first message to rank 0.
 std::vector<std::byte> words_of_peer(FrameKind kind, std::uint32_t segment, std::span<const std::byte> payload) {
   const Plan plan = plan_of(test::ring_all_reduce(2, 1), 1000, 4096);
-  const Call call{1, plan.what(), plan.fingerprint()};
+  const CallNotice call{1, plan.what(), plan.fingerprint()};
   std::vector<std::byte> words;
   const auto add = [&](FrameHeader header, std::span<const std::byte> more) {
     header.sequence = 1;

@@ -10,8 +10,7 @@
 #include "exchange/file_text.h"
 #include "planner/planner.h"
 #include "topology/spec.h"
-#include "transport/shm/shm_rank.h"
-#include "transport/tcp/tcp_rank.h"
+#include "transport/choice.h"
 
 namespace hocket {
 namespace {
@@ -112,7 +111,8 @@ Result<std::optional<Launch>> JobFlags::launch() const {
 
 Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFlags& flags) {
   HOCKET_TRY_ASSIGN(const auto limit, flags.limit());
-  HOCKET_TRY_ASSIGN(TransportWish wish, parse_transport_wish(flags.transport));
+  TransportChoice choice{.wish = {}, .by_cable = false, .lends = words_of("HOCKET_SHM_LEND") != "0"};
+  HOCKET_TRY_ASSIGN(choice.wish, parse_transport_wish(flags.transport));
   RendezvousOptions options{.launch = launch, .secret = words_of("HOCKET_SECRET"), .ports = {}, .interfaces = {}};
   HOCKET_TRY_ASSIGN(options.listener, inherited_listener());
   if (const std::string ports = first_of(flags.ports, {"HOCKET_PORTS"}); !ports.empty()) {
@@ -123,8 +123,9 @@ Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFl
   if (const std::string file = first_of(flags.cables, {"HOCKET_CABLES"}); !file.empty()) {
     HOCKET_TRY_ASSIGN(const std::string text, read_file_bytes(file, kCablesMax));
     HOCKET_TRY_ASSIGN(options.cables, LinkAddresses::parse(text, file, launch.size));
-    if (wish == TransportWish::kShm) return fail(Code::kInvalidArgument, "--transport shm uses no cables ('{}')", file);
-    wish = TransportWish::kTcp;
+    choice.by_cable = true;
+    if (choice.wish == TransportWish::kShm)
+      return fail(Code::kInvalidArgument, "--transport shm uses no cables ('{}')", file);
   }
   options.deadline = steady_clock::now() + limit;
   HOCKET_TRY_ASSIGN(Job joined, join(options));
@@ -133,24 +134,9 @@ Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFl
   driver.timeout = limit;
   HOCKET_TRY_ASSIGN(driver.spin, spin_time(flags, launch));
   std::unique_ptr<RankJob> made(new RankJob(std::move(joined), driver));
-  HOCKET_TRY(made->connect(wish, options.deadline));
+  HOCKET_TRY_ASSIGN(made->talk_, open_transport(made->job_, choice, options.deadline));
   HOCKET_TRY(made->prepare());
   return made;
-}
-
-Result<void> RankJob::connect(TransportWish wish, SteadyTime deadline) {
-  std::vector<std::string> names;
-  names.reserve(job_.members.size());
-  for (const Member& member : job_.members) names.push_back(member.text());
-  HOCKET_TRY_ASSIGN(std::shared_ptr<ShmSegment> memory, meet_in_memory(job_, wish, deadline));
-  transport_name_ = memory ? "shm" : "tcp";
-  if (memory) {
-    transport_ = ShmRank::make(rank(), std::move(names), std::move(memory), std::move(job_.links),
-                               {.lends = words_of("HOCKET_SHM_LEND") != "0"});
-    return {};
-  }
-  HOCKET_TRY_ASSIGN(transport_, TcpRank::make(rank(), std::move(names), std::move(job_.links)));
-  return {};
 }
 
 Result<void> RankJob::prepare() {
@@ -159,7 +145,7 @@ Result<void> RankJob::prepare() {
   const Collective gather{CollectiveKind::kAllGather, size(), 0};
   HOCKET_TRY_ASSIGN(const VerifiedSchedule verified, plan_algorithm(*algorithm_named("direct"), {topology, gather}));
   HOCKET_TRY_ASSIGN(const Plan plan, Plan::bind(verified, {gather, size(), DataType::kF64, ReduceOp::kSum}));
-  HOCKET_TRY_ASSIGN(sharing_, RankDriver::create(plan, rank(), *transport_, driver_options_));
+  HOCKET_TRY_ASSIGN(sharing_, RankDriver::create(plan, rank(), *talk_.transport, driver_options_));
   shared_.resize(size());
   HOCKET_TRY(share(0));  // nobody goes on before all are connected with all
   return {};
@@ -184,7 +170,8 @@ Result<std::string> RankJob::agree(const std::string& key, const std::function<R
   const Result<std::optional<std::string>> asked = job_.store->get(key, deadline);
   if (!asked)
     return fail(asked.error().code, "{} lost {}: {}; after {}, at the step where rank 0 says '{}'",
-                job_.members[rank()].text(), job_.members[0].text(), asked.error().text, transport_->call_text(), key);
+                job_.members[rank()].text(), job_.members[0].text(), asked.error().text, talk_.transport->call_text(),
+                key);
   const std::optional<std::string>& words = *asked;
   if (!words) return fail(Code::kTimeout, "rank {}: rank 0 has not said '{}' in time", rank(), key);
   if (words->starts_with('+')) return words->substr(1);

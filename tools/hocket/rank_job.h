@@ -12,7 +12,7 @@
 
 #include "engine/rank_driver.h"
 #include "net/rendezvous.h"
-#include "transport/shm/shm_meeting.h"
+#include "transport/choice.h"
 
 namespace hocket {
 
@@ -39,9 +39,9 @@ class RankJob {
   [[nodiscard]] std::uint32_t rank() const { return job_.launch.rank; }
   [[nodiscard]] std::uint32_t size() const { return job_.launch.size; }
   [[nodiscard]] const Job& job() const { return job_; }
-  [[nodiscard]] RankTransport& transport() { return *transport_; }
+  [[nodiscard]] RankTransport& transport() { return *talk_.transport; }
   /// "shm" or "tcp"
-  [[nodiscard]] std::string_view transport_name() const { return transport_name_; }
+  [[nodiscard]] std::string_view transport_name() const { return talk_.name; }
   [[nodiscard]] const DriverOptions& driver_options() const { return driver_options_; }
 
   /// Every rank's value, by rank. Also a barrier.
@@ -51,13 +51,11 @@ class RankJob {
 
  private:
   RankJob(Job job, const DriverOptions& options) : job_(std::move(job)), driver_options_(options) {}
-  [[nodiscard]] Result<void> connect(TransportWish wish, SteadyTime deadline);
   [[nodiscard]] Result<void> prepare();
 
   Job job_;
   DriverOptions driver_options_;
-  std::string_view transport_name_;
-  std::unique_ptr<RankTransport> transport_;
+  OpenTransport talk_;
   std::unique_ptr<RankDriver> sharing_;
   std::vector<double> shared_;
 };

@@ -1,4 +1,4 @@
-#include "transport/call.h"
+#include "transport/call_notice.h"
 
 #include <array>
 
@@ -24,21 +24,21 @@ std::uint64_t words_packed(const BoundCollective& what) {
 
 }  // namespace
 
-Fingerprint Call::fingerprint() const {
+Fingerprint CallNotice::fingerprint() const {
   Hasher hasher;
   hasher.add(number).add(words_packed(what)).add(static_cast<std::uint64_t>(what.count));
   hasher.add(std::uint64_t{what.collective.ranks} << 32 | what.collective.root).add(plan.high).add(plan.low);
   return hasher.finish();
 }
 
-std::string Call::text() const {
+std::string CallNotice::text() const {
   const std::string root = is_rooted(what.collective.kind) ? fmt::format(", root {}", what.collective.root) : "";
   const std::string op = reduces(what.collective.kind) ? fmt::format(" {}", name_of(what.op)) : "";
   return fmt::format("call {}, {} of {} {}{}{}", number, name_of(what.collective.kind), what.count, name_of(what.type),
                      op, root);
 }
 
-void encode_call(const Call& call, std::span<std::byte, kCallBytes> wire) {
+void encode_call(const CallNotice& call, std::span<std::byte, kCallBytes> wire) {
   const std::array<std::uint64_t, kWords> words{
       call.number,
       words_packed(call.what),
@@ -52,14 +52,14 @@ void encode_call(const Call& call, std::span<std::byte, kCallBytes> wire) {
   for (std::size_t i = 0; i < kWords; ++i) put_word(wire, i, words[i]);
 }
 
-std::optional<Call> decode_call(std::span<const std::byte, kCallBytes> wire) {
+std::optional<CallNotice> decode_call(std::span<const std::byte, kCallBytes> wire) {
   const std::uint64_t packed = get_word(wire, 1);
   const std::uint64_t kind = packed & 0xff;
   const std::uint64_t type = packed >> 8 & 0xff;
   const std::uint64_t op = packed >> 16 & 0xff;
   if (kind >= kCollectiveKinds || type >= kDataTypes || op >= kReduceOps) return std::nullopt;
   const std::uint64_t ranks = get_word(wire, 3);
-  Call call;
+  CallNotice call;
   call.number = get_word(wire, 0);
   call.what.collective = {static_cast<CollectiveKind>(kind), static_cast<std::uint32_t>(ranks >> 32),
                           static_cast<std::uint32_t>(ranks)};
@@ -70,7 +70,7 @@ std::optional<Call> decode_call(std::span<const std::byte, kCallBytes> wire) {
   return call;
 }
 
-std::string difference(const Call& here, const Call& there) {
+std::string difference(const CallNotice& here, const CallNotice& there) {
   const BoundCollective& a = here.what;
   const BoundCollective& b = there.what;
   const auto differ = [](std::string_view name, const auto& x, const auto& y) {

@@ -1,0 +1,34 @@
+// CallNotice: what a rank says about a collective before its first message: its number, what is asked for, and the
+// plan. Ranks that disagree find the first difference in words. Sent as kCallBytes little-endian bytes. Threading:
+// plain values. Refuses: wire bytes of unknown kind, dtype or operator (nothing comes back).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/hash.h"
+#include "schedule/collective.h"
+
+namespace hocket {
+
+struct CallNotice {
+  std::uint64_t number = 0;  // of this communicator, from 1
+  BoundCollective what;
+  Fingerprint plan;
+
+  [[nodiscard]] Fingerprint fingerprint() const;
+  [[nodiscard]] std::string text() const;  // "call 7, all_reduce of 1024 f32 sum"
+};
+
+inline constexpr std::size_t kCallBytes = 64;
+
+void encode_call(const CallNotice& call, std::span<std::byte, kCallBytes> wire);
+[[nodiscard]] std::optional<CallNotice> decode_call(std::span<const std::byte, kCallBytes> wire);
+
+/// The first thing that differs: "count 409600 here, 409598 there"; empty when nothing does.
+[[nodiscard]] std::string difference(const CallNotice& here, const CallNotice& there);
+
+}  // namespace hocket
