@@ -138,7 +138,9 @@ TEST(ApiC, EveryFunctionOnThreeRanks) {
     hktResult_t state = hktInternalError;
     SAY_FAILURE(hktCommGetAsyncError(comm, &state), comm);
     if (state != hktSuccess) return "an error out of nothing";
-    SAY_FAILURE(hktBarrier(comm, nullptr), comm);
+    // Rank 1 may be through while another is still inside and hears of the abort there.
+    const hktResult_t through = hktBarrier(comm, nullptr);
+    if (through != hktSuccess && (rank == 1 || through != hktAborted)) return hktGetLastError(comm);
     if (rank == 1) SAY_FAILURE(hktCommAbort(comm), comm);
     if (hktBarrier(comm, nullptr) != hktAborted) return "not aborted: " + std::string(hktGetLastError(comm));
     SAY_FAILURE(hktCommGetAsyncError(comm, &state), comm);

@@ -24,7 +24,7 @@ double gradient_bytes(const Workload& w) {
 }
 
 TEST(Workloads, AllBuildAndValidate) {
-  ASSERT_GE(workload_models().size(), 7U);
+  ASSERT_GE(workload_models().size(), 13U);
   for (const WorkloadModel* model : workload_models()) {
     const auto w = workload_from_model(model->name, {});
     ASSERT_TRUE(w) << w.error().text;
@@ -56,6 +56,13 @@ TEST(Workloads, Resnet50HasThePublicLayers) {
 
 TEST(Workloads, OthersHaveTheirPublishedWeights) {
   EXPECT_EQ(gradient_bytes(workload_from_model("vgg16", {}).value()) / 4, 138344128);
+  EXPECT_EQ(gradient_bytes(workload_from_model("alexnet", {}).value()) / 4, 61090496);
+  EXPECT_EQ(gradient_bytes(workload_from_model("alphago_zero", {}).value()) / 4, 22807284);
+  EXPECT_EQ(gradient_bytes(workload_from_model("googlenet", {}).value()) / 4, 6990272);
+  EXPECT_EQ(gradient_bytes(workload_from_model("ncf", {}).value()) / 4, 6612184);
+  EXPECT_EQ(gradient_bytes(workload_from_model("transformer_base", {}).value()) / 4, 62984192);
+  EXPECT_NEAR(forward_macs(workload_from_model("alexnet", {.batch = 1}).value()), 0.714e9, 0.002e9);
+  EXPECT_NEAR(forward_macs(workload_from_model("googlenet", {.batch = 1}).value()), 1.58e9, 0.03e9);
   EXPECT_NEAR(gradient_bytes(workload_from_model("bert", {}).value()) / 4, 333e6, 3e6);
   EXPECT_NEAR(gradient_bytes(workload_from_model("gpt3_xl", {}).value()) / 4, 1.3e9, 0.03e9);
   EXPECT_NEAR(gradient_bytes(workload_from_model("llama2_7b", {}).value()) / 4, 6.74e9, 0.01e9);
