@@ -4,6 +4,7 @@
 option(HOCKET_WERROR "Treat warnings as errors" OFF)
 option(HOCKET_TOOLS "Build the command line" ${PROJECT_IS_TOP_LEVEL})
 option(HOCKET_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(HOCKET_LEAVES "Build the optional plug-ins whose libraries are here" ${PROJECT_IS_TOP_LEVEL})
 option(HOCKET_BENCH "Build the benchmarks" OFF)
 option(HOCKET_FUZZ "Link the fuzz targets with libFuzzer (clang)" OFF)
 option(HOCKET_COVERAGE "Count executed lines" OFF)

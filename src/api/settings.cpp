@@ -120,7 +120,9 @@ Result<Settings> read_settings(const CommunicatorOptions& options, const Variabl
   settings.topology = first_of(variables, options.topology, {"HOCKET_TOPO_FILE"});
   settings.plan_file = first_of(variables, options.plan_file, {"HOCKET_PLAN_FILE"});
   if (const std::string name = first_of(variables, options.transport, {"HOCKET_TRANSPORT"}); !name.empty()) {
-    HOCKET_TRY_ASSIGN(settings.transport.wish, parse_transport_wish(name));
+    const bool by_cable = settings.transport.by_cable;
+    HOCKET_TRY_ASSIGN(settings.transport, transport_named(name));
+    settings.transport.by_cable = by_cable;
   }
   settings.transport.lends = first_of(variables, "", {"HOCKET_SHM_LEND"}) != "0";
   settings.progress = options.progress;

@@ -5,15 +5,28 @@
 
 namespace hocket {
 
+Result<TransportChoice> transport_named(const std::string& name) {
+  TransportChoice choice;
+  choice.name = name;
+  if (name == "auto" || name == "shm" || name == "tcp") return choice;
+  HOCKET_TRY_ASSIGN(choice.plug_in, find_plug_in(name));
+  return choice;
+}
+
 Result<OpenTransport> open_transport(Job& job, const TransportChoice& choice, SteadyTime deadline) {
-  if (choice.by_cable && choice.wish == TransportWish::kShm)
-    return fail(Code::kInvalidArgument, "the transport shm uses no cables");
-  const TransportWish wish = choice.by_cable ? TransportWish::kTcp : choice.wish;
+  const bool cables_fit = choice.name == "auto" || choice.name == "tcp";
+  if (choice.by_cable && !cables_fit)
+    return fail(Code::kInvalidArgument, "the transport {} uses no cables", choice.name);
+  const std::string wish = choice.by_cable ? "tcp" : choice.name;
+  HOCKET_TRY_ASSIGN(std::shared_ptr<ShmSegment> memory, meet_in_memory(job, wish, deadline));
+  const std::uint32_t rank = job.launch.rank;
+  if (choice.plug_in != nullptr) {
+    HOCKET_TRY_ASSIGN(auto plugged, choice.plug_in->open(job, deadline));
+    return OpenTransport{choice.name, std::move(plugged)};
+  }
   std::vector<std::string> names;
   names.reserve(job.members.size());
   for (const Member& member : job.members) names.push_back(member.text());
-  HOCKET_TRY_ASSIGN(std::shared_ptr<ShmSegment> memory, meet_in_memory(job, wish, deadline));
-  const std::uint32_t rank = job.launch.rank;
   if (memory) {
     return OpenTransport{
         "shm", ShmRank::make(rank, std::move(names), std::move(memory), std::move(job.links), {.lends = choice.lends})};

@@ -110,7 +110,7 @@ std::vector<std::string> inherited_variables() {
     const bool dropped = std::any_of(kOtherLaunchers.begin(), kOtherLaunchers.end(),
                                      [&](std::string_view prefix) { return word.starts_with(prefix); });
     const bool ours = word.starts_with("HOCKET_TOPO_FILE=") || word.starts_with("HOCKET_DEBUG=") ||
-                      word.starts_with("HOCKET_SHM_LEND=");
+                      word.starts_with("HOCKET_SHM_LEND=") || word.starts_with("HOCKET_PLUGIN_PATH=");
     if (!dropped || ours) kept.emplace_back(word);
   }
   return kept;

@@ -72,7 +72,8 @@ const Algorithm* algorithm_named(std::string_view name) {
 void JobFlags::declare(CLI::App& app) {
   app.add_option("--ranks", ranks, "start that many ranks here as processes [as the launcher says, else 1]")
       ->check(CLI::Range(1U, kRanksMax));
-  app.add_option("--transport", transport, "how ranks talk: shm, tcp; auto: shm when all are on one host, else tcp")
+  app.add_option("--transport", transport,
+                 "how ranks talk: shm, tcp, a plug-in's name; auto: shm when all are on one host, else tcp")
       ->capture_default_str();
   app.add_option("--timeout", timeout, "give up after this long")->capture_default_str();
   declare_network(app);
@@ -94,7 +95,7 @@ Result<std::chrono::nanoseconds> JobFlags::limit() const {
 }
 
 Result<std::optional<Launch>> JobFlags::launch() const {
-  HOCKET_TRY(parse_transport_wish(transport));
+  HOCKET_TRY(transport_named(transport));
   HOCKET_TRY_ASSIGN(std::optional<Launch> found, read_launch(variable));
   if (found && found->size == 1 && ranks > 1) found.reset();  // a launcher of one process: ours to start the ranks
   if (found && ranks != 0 && ranks != found->size)
@@ -111,8 +112,8 @@ Result<std::optional<Launch>> JobFlags::launch() const {
 
 Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFlags& flags) {
   HOCKET_TRY_ASSIGN(const auto limit, flags.limit());
-  TransportChoice choice{.wish = {}, .by_cable = false, .lends = words_of("HOCKET_SHM_LEND") != "0"};
-  HOCKET_TRY_ASSIGN(choice.wish, parse_transport_wish(flags.transport));
+  HOCKET_TRY_ASSIGN(TransportChoice choice, transport_named(flags.transport));
+  choice.lends = words_of("HOCKET_SHM_LEND") != "0";
   RendezvousOptions options{.launch = launch, .secret = words_of("HOCKET_SECRET"), .ports = {}, .interfaces = {}};
   HOCKET_TRY_ASSIGN(options.listener, inherited_listener());
   if (const std::string ports = first_of(flags.ports, {"HOCKET_PORTS"}); !ports.empty()) {
@@ -124,8 +125,8 @@ Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFl
     HOCKET_TRY_ASSIGN(const std::string text, read_file_bytes(file, kCablesMax));
     HOCKET_TRY_ASSIGN(options.cables, LinkAddresses::parse(text, file, launch.size));
     choice.by_cable = true;
-    if (choice.wish == TransportWish::kShm)
-      return fail(Code::kInvalidArgument, "--transport shm uses no cables ('{}')", file);
+    if (flags.transport != "auto" && flags.transport != "tcp")
+      return fail(Code::kInvalidArgument, "--transport {} uses no cables ('{}')", flags.transport, file);
   }
   options.deadline = steady_clock::now() + limit;
   HOCKET_TRY_ASSIGN(Job joined, join(options));

@@ -40,7 +40,7 @@ class RankJob {
   [[nodiscard]] std::uint32_t size() const { return job_.launch.size; }
   [[nodiscard]] const Job& job() const { return job_; }
   [[nodiscard]] RankTransport& transport() { return *talk_.transport; }
-  /// "shm" or "tcp"
+  /// "shm", "tcp" or a plug-in's
   [[nodiscard]] std::string_view transport_name() const { return talk_.name; }
   [[nodiscard]] const DriverOptions& driver_options() const { return driver_options_; }
 

@@ -1,7 +1,6 @@
 #include "transport/shm/shm_meeting.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <fstream>
 
@@ -10,7 +9,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::array<std::string_view, 3> kWords{"auto", "shm", "tcp"};
+bool through_memory(std::string_view wish) { return wish == "auto" || wish == "shm"; }
+
 /// Of a wait, after which it is asked whether the rank waited for has died.
 constexpr std::chrono::milliseconds kSlice{250};
 constexpr std::chrono::seconds kFarewell{2};
@@ -50,11 +50,10 @@ std::string_view take_word(std::string_view& text) {
 
 class Meeting {
  public:
-  Meeting(Job& job, TransportWish wish, SteadyTime deadline)
-      : job_(job), wish_(kWords[static_cast<std::size_t>(wish)]), deadline_(deadline) {}
+  Meeting(Job& job, std::string_view wish, SteadyTime deadline) : job_(job), wish_(wish), deadline_(deadline) {}
 
   Result<std::shared_ptr<ShmSegment>> run() {
-    HOCKET_TRY(wish_ == "tcp" ? answer("") : come());
+    HOCKET_TRY(through_memory(wish_) ? come() : answer(""));
     Result<bool> agreed = hear_all();
     if (!agreed) {
       leave_together();
@@ -85,7 +84,7 @@ class Meeting {
       if (!rest.empty() && refusal.empty()) refusal = fmt::format("{}: {}", member.text(), rest);
     }
     if (wish_ == "shm" && !refusal.empty()) return fail(Code::kUnsupported, "no shared memory: {}", refusal);
-    return wish_ != "tcp" && refusal.empty();
+    return through_memory(wish_) && refusal.empty();
   }
 
   /// Rank 0 has the store: it goes when the others have read what they need for an error of their own.
@@ -144,16 +143,9 @@ class Meeting {
 
 }  // namespace
 
-Result<TransportWish> parse_transport_wish(std::string_view word) {
-  for (std::size_t i = 0; i < kWords.size(); ++i) {
-    if (kWords[i] == word) return static_cast<TransportWish>(i);
-  }
-  return fail(Code::kInvalidArgument, "unknown transport '{}'; known: auto, shm, tcp", word);
-}
-
-Result<std::shared_ptr<ShmSegment>> meet_in_memory(Job& job, TransportWish wish, SteadyTime deadline) {
+Result<std::shared_ptr<ShmSegment>> meet_in_memory(Job& job, const std::string& wish, SteadyTime deadline) {
   if (job.launch.size > 1) return Meeting(job, wish, deadline).run();
-  if (wish == TransportWish::kTcp) return std::shared_ptr<ShmSegment>();
+  if (!through_memory(wish)) return std::shared_ptr<ShmSegment>();
   return ShmSegment::create(1);
 }
 

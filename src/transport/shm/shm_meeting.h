@@ -1,7 +1,7 @@
 // How the ranks of a job decide whether they talk through memory: rank 0 makes a segment and leaves word of it in the
 // job's store, every rank maps it and says whether that went well, and all read what all have said; so all decide
 // alike. Ownership: the segment is shared by nobody outside this process. Threading: one owner. Refuses: ranks that ask
-// for different transports, and for kShm a job in which one rank cannot (the Error says which and why); waiting beyond
+// for different transports, and for "shm" a job in which one rank cannot (the Error says which and why); waiting beyond
 // the deadline.
 #pragma once
 
@@ -10,12 +10,9 @@
 
 namespace hocket {
 
-/// What the user asked for; kAuto: memory when all ranks are on one host, else TCP.
-enum class TransportWish : std::uint8_t { kAuto, kShm, kTcp };
-
-[[nodiscard]] Result<TransportWish> parse_transport_wish(std::string_view word);
-
-/// Null when the ranks talk over TCP.
-[[nodiscard]] Result<std::shared_ptr<ShmSegment>> meet_in_memory(Job& job, TransportWish wish, SteadyTime deadline);
+/// `wish`: "auto" (memory when all ranks are on one host), "shm", or another transport's name, for which there is no
+/// memory but all must wish the same. Null when the ranks do not talk through memory.
+[[nodiscard]] Result<std::shared_ptr<ShmSegment>> meet_in_memory(Job& job, const std::string& wish,
+                                                                 SteadyTime deadline);
 
 }  // namespace hocket

@@ -218,9 +218,11 @@ Result<int> run_as_rank(const Flags& flags, const Plan& plan, const Launch& laun
 /// In one process unless --transport or a launcher says otherwise.
 Result<int> run(const Flags& flags) {
   HOCKET_TRY(flags.job.limit());
-  const bool between = flags.transport == "auto" || flags.transport == "shm" || flags.transport == "tcp";
-  if (!flags.transport.empty() && flags.transport != "inproc" && !between)
-    return fail(Code::kInvalidArgument, "unknown transport '{}'; known: inproc, auto, shm, tcp", flags.transport);
+  const bool between = !flags.transport.empty() && flags.transport != "inproc";
+  if (between) {
+    const Result<TransportChoice> named = transport_named(flags.transport);
+    if (!named) return fail(named.error().code, "{}; nor is it inproc", named.error().text);
+  }
   HOCKET_TRY_ASSIGN(const Plan plan, load_plan(flags));
   if (flags.transport == "inproc") return run_in_process(flags, plan);
   JobFlags job = flags.job;
