@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <queue>
@@ -179,16 +180,19 @@ class Packer {
 void Packer::grow(std::uint32_t tree, double load, bool last) {
   constexpr double kDepthPrice = 2;
   constexpr double kNoRoomPrice = 1e6;
+  constexpr double kNever = std::numeric_limits<double>::infinity();
   struct Entry {
     double price;
     std::uint32_t tie;
     std::uint32_t cable;
-    std::uint32_t from;
-    std::uint32_t to;
-    bool operator>(const Entry& other) const { return price != other.price ? price > other.price : tie > other.tie; }
+    bool operator>(const Entry& other) const {
+      return int{price > other.price} | (int{price == other.price} & int{tie > other.tie});
+    }
   };
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
   std::vector<std::uint32_t> depth(graph_.vertex_count, UINT32_MAX);
+  // Per vertex the cheapest entry that waits: a dearer one would come too late.
+  std::vector<std::pair<double, std::uint32_t>> cheapest(graph_.vertex_count, {kNever, UINT32_MAX});
   const auto price_of = [&](std::uint32_t cable, std::uint32_t at_depth) {
     const double room = load * graph_.cables[cable].capacity;
     const double surplus = set_.load(cable) + 1 - room;
@@ -199,18 +203,23 @@ void Packer::grow(std::uint32_t tree, double load, bool last) {
     for (const auto [cable, to] : set_.around(v)) {
       if (depth[to] != UINT32_MAX) continue;
       const auto tie = static_cast<std::uint32_t>(mixed((std::uint64_t{tree} << 32) + cable));
-      queue.push({price_of(cable, depth[v]), tie, cable, v, to});
+      const std::pair offer(price_of(cable, depth[v]), tie);
+      if (offer >= cheapest[to]) continue;
+      cheapest[to] = offer;
+      queue.push({offer.first, tie, cable});
     }
   };
   depth[centre_.vertex] = 0;
   reach(centre_.vertex);
   while (!queue.empty()) {
-    const Entry entry = queue.top();
+    const std::uint32_t cable = queue.top().cable;
     queue.pop();
-    if (depth[entry.to] != UINT32_MAX) continue;
-    depth[entry.to] = depth[entry.from] + 1;
-    set_.insert(tree, entry.cable);
-    reach(entry.to);
+    auto [from, to] = std::pair(graph_.cables[cable].a, graph_.cables[cable].b);
+    if (depth[from] == UINT32_MAX) std::swap(from, to);
+    if (depth[to] != UINT32_MAX) continue;
+    depth[to] = depth[from] + 1;
+    set_.insert(tree, cable);
+    reach(to);
   }
   set_.rebuild(tree, centre_.vertex);
 }

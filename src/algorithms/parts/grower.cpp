@@ -30,6 +30,10 @@ GrowthNetwork make_growth_network(const Topology& topology, bool reversed) {
                                               [&](const auto& hop) { return topology.rank_of(hop.to) >= 0; });
     network.leaf.push_back(topology.rank_of(v) < 0 && middle != first);
     network.middle.push_back(static_cast<std::uint32_t>(middle - network.hops.begin()));
+    const bool ends = middle - first == 1 && network.hops.end() - middle == 1;
+    const bool is_end = topology.rank_of(v) < 0 && ends;
+    network.end.push_back(is_end ? first->to : v);
+    network.number.push_back(topology.rank_of(v) < 0 && !is_end ? network.numbers++ : 0);
     network.has_switches = network.has_switches || topology.rank_of(v) < 0;
     std::uint32_t numbers[2] = {0, 0};
     for (const LinkId id : reversed ? topology.outgoing(v) : topology.incoming(v)) {
@@ -48,6 +52,9 @@ Grower::Grower(const GrowthNetwork& network, const GrowthRules& rules, std::span
       growing_(roots.size()),
       next_free_(topology_.links().size(), 0),
       visited_(topology_.vertices().size(), 0) {
+  for (LinkId id = 0; id < next_free_.size(); ++id) {
+    if (network_.ticks[id] > rules_.avoid_above) next_free_[id] = GrowthRules::kNever;
+  }
   find_clusters();
   const std::uint32_t ranks = topology_.rank_count();
   std::vector<std::uint16_t> hops_to_ranks;
@@ -55,7 +62,7 @@ Grower::Grower(const GrowthNetwork& network, const GrowthRules& rules, std::span
     hops_to_ranks.push_back(static_cast<std::uint16_t>(std::min<std::size_t>(network_.to_ranks(v).size(), 0xffff)));
   }
   if (network_.has_switches) {
-    failed_.resize(roots.size() * topology_.vertices().size() * kStates, 0);
+    failed_.resize(roots.size() * network_.numbers * kStates, 0);
     find_ways();
   }
   for (std::uint32_t i = 0; i < roots.size(); ++i) {
@@ -243,9 +250,10 @@ std::size_t Grower::first_hop(std::size_t degree, bool to_ranks) const {
 /// Depth first: ranks next to `from`, then what lies behind its switches. `slow`: the path has left a cluster.
 bool Grower::find_child(const Tree& tree, VertexId from, bool slow) {
   const auto ranks = network_.to_ranks(from);
-  const std::size_t first_rank = first_hop(ranks.size(), true);
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const auto& hop = ranks[(first_rank + i) % ranks.size()];
+  std::size_t place = first_hop(ranks.size(), true);
+  for (std::size_t i = 0; i < ranks.size(); ++i, ++place) {
+    if (place == ranks.size()) place = 0;
+    const auto& hop = ranks[place];
     const bool beyond = slow || network_.ticks[hop.link] > rules_.enter_once_above;
     if (!accepts(tree, hop.to, beyond) || !free(hop.link)) continue;
     path_.push_back(hop.link);
@@ -254,14 +262,19 @@ bool Grower::find_child(const Tree& tree, VertexId from, bool slow) {
   }
   if (path_.size() > 1 && network_.leaf[from] && !through_leaves_) return false;
   const auto others = network_.to_others(from);
-  const std::size_t first_other = first_hop(others.size(), false);
-  for (std::size_t i = 0; i < others.size(); ++i) {
-    const auto& hop = others[(first_other + i) % others.size()];
+  place = first_hop(others.size(), false);
+  for (std::size_t i = 0; i < others.size(); ++i, ++place) {
+    if (place == others.size()) place = 0;
+    const auto& hop = others[place];
     if (visited_[hop.to] == search_ || !free(hop.link)) continue;
     const bool beyond = slow || network_.ticks[hop.link] > rules_.enter_once_above;
-    const std::size_t state = state_of(hop.to, beyond, path_.empty());
-    if (failed_[state] == instant_) continue;
-    looked_.push_back(state);
+    if (const VertexId end = network_.end[hop.to]; end != hop.to) {
+      if (end != from && !accepts(tree, end, beyond)) continue;
+    } else {
+      const std::size_t state = state_of(hop.to, beyond, path_.empty());
+      if (failed_[state] == instant_) continue;
+      looked_.push_back(state);
+    }
     visited_[hop.to] = search_;
     path_.push_back(hop.link);
     if (find_child(tree, hop.to, beyond)) return true;

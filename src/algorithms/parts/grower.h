@@ -30,6 +30,9 @@ struct GrowthNetwork {
   std::vector<Hop> hops;
   std::vector<std::uint32_t> arrival;  // per link: its number among the links of its kind that enter the vertex
   std::vector<bool> leaf;              // a vertex without rank that has a rank next to it
+  std::vector<VertexId> end;  // the rank's vertex behind one that leads there and to one other only, else itself
+  std::vector<std::uint32_t> number;  // of vertices without rank that are no such ends, from 0
+  std::uint32_t numbers = 0;
 
   [[nodiscard]] std::span<const Hop> to_ranks(VertexId v) const {
     return std::span<const Hop>(hops).subspan(begin[v], middle[v] - begin[v]);
@@ -96,14 +99,13 @@ class Grower {
   /// False when a search from there must fail at this instant.
   [[nodiscard]] bool may_reach(std::uint32_t rank) const;
   [[nodiscard]] bool accepts(const Tree& tree, VertexId vertex, bool slow) const;
-  [[nodiscard]] bool free(LinkId link) const {
-    return next_free_[link] <= now_ && network_.ticks[link] <= rules_.avoid_above;
-  }
+  [[nodiscard]] bool free(LinkId link) const { return next_free_[link] <= now_; }
   void mark_member(Tree& tree, std::uint32_t rank);
   void count_free_hops();
-  /// A vertex in a search of the tree whose turn it is: beyond a slow link, and next to the member or further on.
+  /// A numbered vertex in a search of the tree whose turn it is: beyond a slow link, and next to the member or further
+  /// on.
   [[nodiscard]] std::size_t state_of(VertexId vertex, bool slow, bool first) const {
-    const std::size_t place = std::size_t{turn_tree_} * visited_.size() + vertex;
+    const std::size_t place = std::size_t{turn_tree_} * network_.numbers + network_.number[vertex];
     return place * kStates + (slow ? 2 : 0) + (first ? 1 : 0);
   }
   void take(std::uint32_t tree, std::uint32_t parent);
@@ -116,9 +118,9 @@ class Grower {
   const Topology& topology_;
   GrowthRules rules_;
   std::vector<Tree> growing_;
-  std::vector<std::uint32_t> cluster_;  // per vertex
-  std::vector<std::int64_t> next_free_;
-  std::vector<std::uint32_t> visited_;  // per vertex, number of the search
+  std::vector<std::uint32_t> cluster_;   // per vertex
+  std::vector<std::int64_t> next_free_;  // per link; kNever for those that are avoided
+  std::vector<std::uint32_t> visited_;   // per vertex, number of the search
   std::uint32_t search_ = 0;
   static constexpr std::size_t kStates = 4;
   static constexpr std::uint32_t kNoWay = UINT32_MAX;
