@@ -67,7 +67,11 @@ Reduction scaled_by(const void* scalar) {
   std::memcpy(&value, scalar, sizeof(T));
   Reduction made = Reduction::premultiplied_sum(1);
   made.scale = static_cast<double>(value);
-  if constexpr (std::is_integral_v<T>) made.whole_scale = static_cast<std::int64_t>(value);
+  if constexpr (std::is_same_v<T, std::uint64_t>) {
+    made.whole_scale = static_cast<std::int64_t>(value);
+  } else if constexpr (std::is_integral_v<T>) {
+    made.whole_scale = std::int64_t{value};
+  }
   return made;
 }
 

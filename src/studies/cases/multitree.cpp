@@ -55,8 +55,8 @@ class MultitreeStudy {
         "2d-ring: 4 interfaces, packet-based; multitree: 4 interfaces, lock step, packet- or message-based",
         "multitree-ready: the trees of multitree-message, a send leaves when its data are there",
         "beyond 2 MiB: packets and heads 16 times as large",
-        "training: 16 systolic arrays of 32 x 32 at 1 GHz a node, a sample on each; all gradients in f32 after the "
-        "backward pass; packets grown so that a message has at most 64",
+        "training: 16 systolic arrays of 32 x 32 at 1 GHz a node, a sample on each; all f32 gradients after backward",
+        "training: packets grown so that a message has at most 64",
         "total time counts (the paper's metric leaves additions out also where they overlap with sending)"};
     HOCKET_TRY(add_steps());
     HOCKET_TRY(add_head_flits());
