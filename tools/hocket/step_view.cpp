@@ -25,16 +25,6 @@ struct Row {
 std::string percent(double share) { return fmt::format("{:.1f}", 100 * share); }
 std::string time_text(Picos t) { return format_seconds(to_seconds(t)); }
 
-/// The type asked for, or the narrowest floating type that the platform has a rate for.
-Result<DataType> precision_of(const Platform& platform, const std::string& asked) {
-  if (!asked.empty()) return parse_data_type(asked);
-  for (const DataType type : {DataType::kF16, DataType::kBf16, DataType::kF32, DataType::kF64}) {
-    if (platform.endpoint.rates[static_cast<std::size_t>(type)]) return type;
-  }
-  return fail(Code::kUnsupported, "platform '{}' has no rate for f16, bf16, f32 or f64: give --precision",
-              platform.name);
-}
-
 Result<std::vector<CommunicationEngine>> engines_of(const Platform& platform, const StepFlags& flags) {
   std::vector<CommunicationEngine> engines;
   for (const std::string& name : flags.endpoints) {
@@ -150,7 +140,8 @@ Result<int> simulate_workload(const std::string& name, const StepFlags& flags, c
   HOCKET_TRY_ASSIGN(const Platform platform, load_platform(flags.platform));
   HOCKET_TRY_ASSIGN(const Topology topology, platform.build_topology());
   HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, engines_of(platform, flags));
-  HOCKET_TRY_ASSIGN(const DataType precision, precision_of(platform, flags.precision));
+  HOCKET_TRY_ASSIGN(const DataType precision,
+                    flags.precision.empty() ? platform.usual_type() : parse_data_type(flags.precision));
   HOCKET_TRY_ASSIGN(
       const Workload workload,
       workload_from_model(name, {.batch = flags.batch, .sequence = flags.sequence, .compute = precision}));
