@@ -28,10 +28,16 @@ constexpr std::array kMetrics{
     StepMetric{"sent_bytes", "sent by a rank", [](R r, N) { return r.sent_bytes; }},
     StepMetric{"network_bytes", "over all links", [](R r, N) { return r.network_bytes; }},
     StepMetric{"padded_bytes", "added so that pieces are equal", [](R r, N) { return r.padded_bytes; }},
-    StepMetric{"ranks", "ranks", [](R r, N) { return static_cast<double>(r.ranks); }},
-    StepMetric{"ranks_simulated", "ranks simulated", [](R r, N) { return static_cast<double>(r.simulated); }},
-    StepMetric{"chunks", "chunks of collectives", [](R r, N) { return static_cast<double>(r.chunks); }},
-    StepMetric{"events", "events of the simulation", [](R r, N) { return static_cast<double>(r.events); }},
+    StepMetric{"memory_needed_bytes", "memory that a rank needs (0: not known)",
+               [](R r, N) { return r.memory.total(); }},
+    StepMetric{"memory_parameters_bytes", "of it parameters", [](R r, N) { return r.memory.parameters; }},
+    StepMetric{"memory_gradients_bytes", "of it gradients", [](R r, N) { return r.memory.gradients; }},
+    StepMetric{"memory_optimizer_bytes", "of it state of the optimizer", [](R r, N) { return r.memory.optimizer; }},
+    StepMetric{"memory_activations_bytes", "of it activations", [](R r, N) { return r.memory.activations; }},
+    StepMetric{"ranks", "ranks", [](R r, N) { return static_cast<double>(r.ranks); }, true},
+    StepMetric{"ranks_simulated", "ranks simulated", [](R r, N) { return static_cast<double>(r.simulated); }, true},
+    StepMetric{"chunks", "chunks of collectives", [](R r, N) { return static_cast<double>(r.chunks); }, true},
+    StepMetric{"events", "events of the simulation", [](R r, N) { return static_cast<double>(r.events); }, true},
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ struct StepMetric {
   std::string_view name;   // "exposed_s"
   std::string_view words;  // "exposed communication"
   double (*of)(const StepResult& result, std::uint32_t steps);
+  bool counts = false;  // a whole number
 };
 
 [[nodiscard]] std::span<const StepMetric> step_metrics();

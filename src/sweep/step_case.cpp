@@ -18,8 +18,9 @@
 namespace hocket {
 namespace {
 
-constexpr std::array<std::string_view, 10> kCaseKeys{"platform",  "endpoint", "workload", "collective", "size",
-                                                     "algorithm", "steps",    "batch",    "sequence",   "precision"};
+constexpr std::array<std::string_view, 12> kCaseKeys{"platform", "endpoint",  "workload", "collective",
+                                                     "size",     "algorithm", "steps",    "batch",
+                                                     "sequence", "precision", "bucket",   "optimizer"};
 constexpr std::string_view kOfEngine = "engine.";
 
 bool is_case_key(std::string_view key) { return std::find(kCaseKeys.begin(), kCaseKeys.end(), key) != kCaseKeys.end(); }
@@ -42,7 +43,7 @@ Result<std::uint32_t> parse_number(std::string_view text) {
 }
 
 Workload collective_alone(CollectiveKind kind, Bytes size) {
-  Workload one{std::string(name_of(kind)), "a collective by itself", {}};
+  Workload one{std::string(name_of(kind)), "a collective by itself", {}, {}};
   one.nodes.push_back({.name = std::string(name_of(kind)),
                        .phase = StepPhase::kWeightGradient,
                        .collective = WorkCollective{kind, size, DataType::kF32}});
@@ -89,7 +90,7 @@ Result<Workload> workload_of(const Settings& settings, const Platform& platform)
   const SweepSetting* collective = settings.find("collective");
   HOCKET_TRY(settings.not_both(model, collective));
   if (collective != nullptr) {
-    for (const std::string_view key : {"batch", "sequence", "precision"})
+    for (const std::string_view key : {"batch", "sequence", "precision", "bucket", "optimizer"})
       HOCKET_TRY(settings.not_both(collective, settings.find(key)));
     HOCKET_TRY_ASSIGN(const CollectiveKind kind, placed(*collective, parse_collective(collective->value)));
     HOCKET_TRY_ASSIGN(const SweepSetting* size, settings.need("size"));
@@ -104,6 +105,12 @@ Result<Workload> workload_of(const Settings& settings, const Platform& platform)
   const SweepSetting* precision = settings.find("precision");
   HOCKET_TRY_ASSIGN(request.compute, precision == nullptr ? platform.usual_type()
                                                           : placed(*precision, parse_data_type(precision->value)));
+  if (const SweepSetting* bucket = settings.find("bucket")) {
+    HOCKET_TRY_ASSIGN(request.bucket, placed(*bucket, parse_bytes(bucket->value)));
+  }
+  if (const SweepSetting* optimizer = settings.find("optimizer")) {
+    HOCKET_TRY_ASSIGN(request.optimizer, placed(*optimizer, parse_optimizer(optimizer->value)));
+  }
   return placed(*model, workload_from_model(model->value, request));
 }
 
@@ -172,6 +179,8 @@ Result<std::string> StepCase::key() const {
   hash.add(algorithms.size());
   for (const std::string& algorithm : algorithms) hash.add(algorithm);
   for (const WorkNode& node : workload.nodes) add(hash, node);
+  const WorkMemory memory = workload.memory.value_or(WorkMemory{});
+  for (const double part : {memory.parameters, memory.gradients, memory.optimizer, memory.activations}) add(hash, part);
   return hash.finish().text();
 }
 

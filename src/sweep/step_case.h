@@ -1,9 +1,9 @@
 // StepCase: one point of a sweep as what simulate_step() needs: platform with every field set, engine, workload.
-// Settings are those of `hocket sim` (platform, workload, endpoint, algorithm, steps, batch, sequence, precision), a
-// collective by itself (collective, size), and every field of the platform (platform/set_field.h); `engine.X` is the
-// field X of the endpoint in use. Its key names the question: equal keys, equal figures. Ownership: values. Threading:
-// a CaseBuilder has one owner. Refuses: unknown keys, wrong units, what validate() and the network refuse: errors begin
-// with the place, key and value of the setting.
+// Settings are those of the verb sim (platform, workload, endpoint, algorithm, steps, batch, sequence, precision,
+// bucket, optimizer), a collective by itself (collective, size), and every field of the platform
+// (platform/set_field.h); `engine.X` is the field X of the endpoint in use. Its key names the question: equal keys,
+// equal figures. Ownership: values. Threading: a CaseBuilder has one owner. Refuses: unknown keys, wrong units, what
+// validate() and the network refuse: errors begin with the place, key and value of the setting.
 #pragma once
 
 #include <map>

@@ -94,25 +94,20 @@ std::string text_table(const Sweep& sweep, const SweepOutcome& outcome) {
 }
 
 Result<std::string> csv_text(const Sweep& sweep, const SweepOutcome& outcome) {
-  std::string text;
-  const auto add = [&text](std::string_view field) -> Result<void> {
-    HOCKET_TRY_ASSIGN(const std::string written, csv_field(field, false));
-    if (!text.empty() && text.back() != '\n') text += ',';
-    text += written;
-    return {};
-  };
-  for (const std::string& key : sweep.varied()) HOCKET_TRY(add(key));
-  for (const StepMetric& metric : step_metrics()) HOCKET_TRY(add(metric.name));
-  text += ",error\n";
+  std::vector<std::string> head = sweep.varied();
+  const std::vector<std::string> names = metric_names();
+  head.insert(head.end(), names.begin(), names.end());
+  head.emplace_back("error");
+  HOCKET_TRY_ASSIGN(std::string text, csv_line(head));
   for (const SweepRow& row : outcome.rows) {
-    for (const SweepSetting& setting : row.at) HOCKET_TRY(add(setting.value));
-    for (const double figure : row.outcome.figures) HOCKET_TRY(add(exact_number(figure)));
-    text += row.outcome.figures.empty() ? std::string(step_metrics().size() + 1, ',') : ",";
-    if (!row.outcome.error.empty()) {
-      HOCKET_TRY_ASSIGN(const std::string error, csv_field(row.outcome.error, false));
-      text += error;
-    }
-    text += '\n';
+    std::vector<std::string> fields;
+    fields.reserve(head.size());
+    for (const SweepSetting& setting : row.at) fields.push_back(setting.value);
+    for (const double figure : row.outcome.figures) fields.push_back(exact_number(figure));
+    fields.resize(head.size() - 1);
+    fields.push_back(row.outcome.error);
+    HOCKET_TRY_ASSIGN(const std::string line, csv_line(fields));
+    text += line;
   }
   return text;
 }
