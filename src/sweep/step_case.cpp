@@ -116,7 +116,7 @@ Result<Workload> workload_of(const Settings& settings, const Platform& platform)
 
 /// Fields of the platform, then the engine in use with its own.
 Result<CommunicationEngine> set_fields(const Settings& settings, Platform& platform) {
-  const auto set = [&](const SweepSetting& setting, std::string name) -> Result<void> {
+  const auto set = [&](const SweepSetting& setting, const std::string& name) -> Result<void> {
     const Result<void> outcome = set_field(platform, name, setting.value);
     if (outcome || outcome.error().code != Code::kUnsupported) return placed(setting, outcome);
     std::vector<std::string> known = field_names(platform);
