@@ -75,4 +75,15 @@ Result<std::string> csv_field(std::string_view text, bool force_quotes) {
   return quoted + '"';
 }
 
+Result<std::string> csv_line(const std::vector<std::string>& fields) {
+  std::string line;
+  for (const std::string& field : fields) {
+    if (&field != &fields.front()) line += ',';
+    if (field.empty()) continue;
+    HOCKET_TRY_ASSIGN(const std::string written, csv_field(field, false));
+    line += written;
+  }
+  return line + '\n';
+}
+
 }  // namespace hocket

@@ -38,4 +38,7 @@ struct CsvField {
 /// The text as one field, in quotes where it needs them or where `force_quotes` says so.
 [[nodiscard]] Result<std::string> csv_field(std::string_view text, bool force_quotes);
 
+/// A line of fields, of which any may be empty.
+[[nodiscard]] Result<std::string> csv_line(const std::vector<std::string>& fields);
+
 }  // namespace hocket

@@ -69,6 +69,13 @@ Result<const CommunicationEngine*> Platform::engine(std::string_view wanted) con
               spelling_hint(wanted, names), fmt::join(names, ", "));
 }
 
+Result<DataType> Platform::usual_type() const {
+  for (const DataType type : {DataType::kF16, DataType::kBf16, DataType::kF32, DataType::kF64}) {
+    if (endpoint.rates[static_cast<std::size_t>(type)]) return type;
+  }
+  return fail(Code::kUnsupported, "platform '{}' has no rate for f16, bf16, f32 or f64: give the precision", name);
+}
+
 Result<Topology> Platform::build_topology() const {
   TopologyOptions options;
   options.links.reserve(network.links.size());

@@ -106,6 +106,8 @@ struct Platform {
 
   /// The engine of that name; the error lists the names and suggests the nearest.
   [[nodiscard]] Result<const CommunicationEngine*> engine(std::string_view name) const;
+  /// The narrowest floating type that it has a rate for, what compute uses when nobody says.
+  [[nodiscard]] Result<DataType> usual_type() const;
   /// The network built from its words.
   [[nodiscard]] Result<Topology> build_topology() const;
 };

@@ -37,6 +37,7 @@ Result<StepResult> simulate_step(const Workload& workload, const StepMachine& ma
     HOCKET_TRY_ASSIGN(setup.layout, plan_engine(machine.engine, *plans.longest(), options.partitions));
   }
   HOCKET_TRY_ASSIGN(StepResult result, StepRun(std::move(setup)).run());
+  result.memory = workload.memory.value_or(WorkMemory{});
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
 }

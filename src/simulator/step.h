@@ -56,6 +56,7 @@ struct StepResult {
   double memory_bytes_written = 0;
   double compute_memory_bytes = 0;
   double padded_bytes = 0;  // added to collectives so that their pieces are equal
+  WorkMemory memory;        // what the workload says it holds; zeros: not known
   std::uint32_t ranks = 0;
   std::uint32_t simulated = 0;  // ranks simulated; 1 when folded
   std::uint64_t chunks = 0;

@@ -1,6 +1,10 @@
 #include "workload/model.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/spelling.h"
+#include "workload/memory.h"
 
 namespace hocket {
 namespace {
@@ -21,28 +25,41 @@ WorkNode compute_node(const ModelLayer& layer, StepPhase phase, const ModelReque
 class DataParallel {
  public:
   DataParallel(std::string name, std::string_view source, const ModelRequest& request)
-      : workload_{std::move(name), std::string(source), {}}, request_(request) {}
+      : workload_{std::move(name), std::string(source), {}, {}}, request_(request) {}
 
   Workload build(const std::vector<ModelLayer>& layers) {
     for (const ModelLayer& layer : layers) chain(compute_node(layer, StepPhase::kForward, request_));
     for (std::size_t i = layers.size(); i-- > 0;) {
       const NodeId weights = chain(compute_node(layers[i], StepPhase::kWeightGradient, request_));
-      if (layers[i].weights > 0 && layers[i].owns_weights) {
-        const NodeId reduced = add(gradients(layers[i]));
-        workload_.nodes[reduced].after.push_back(weights);
-        workload_.nodes[i].after_previous.push_back(reduced);
-      }
+      if (layers[i].weights > 0 && layers[i].owns_weights) fill_bucket(layers, i, weights);
       if (i > 0) chain(compute_node(layers[i], StepPhase::kInputGradient, request_));
     }
+    workload_.memory = memory_of(layers, request_);
     return std::move(workload_);
   }
 
  private:
-  [[nodiscard]] WorkNode gradients(const ModelLayer& layer) const {
-    const auto bytes = static_cast<std::int64_t>(layer.weights) * size_of(request_.gradients);
-    return {.name = fmt::format("{} gradients", layer.name),
+  /// Gradients wait until they fill a bucket, or nothing comes after them.
+  void fill_bucket(const std::vector<ModelLayer>& layers, std::size_t layer, NodeId weights) {
+    filled_.push_back(layer);
+    bytes_ += static_cast<std::int64_t>(layers[layer].weights) * size_of(request_.gradients);
+    const auto is_last = [&] {
+      return std::none_of(layers.begin(), layers.begin() + static_cast<std::ptrdiff_t>(layer),
+                          [](const ModelLayer& l) { return l.weights > 0 && l.owns_weights; });
+    };
+    if (bytes_ < request_.bucket.count && !is_last()) return;
+    const NodeId reduced = add(gradients(layers));
+    workload_.nodes[reduced].after.push_back(weights);
+    for (const std::size_t of : filled_) workload_.nodes[of].after_previous.push_back(reduced);
+    filled_.clear();
+    bytes_ = 0;
+  }
+  [[nodiscard]] WorkNode gradients(const std::vector<ModelLayer>& layers) const {
+    const std::string& last = layers[filled_.back()].name;
+    const std::string& first = layers[filled_.front()].name;
+    return {.name = filled_.size() == 1 ? first + " gradients" : fmt::format("{} to {} gradients", first, last),
             .phase = StepPhase::kWeightGradient,
-            .collective = WorkCollective{CollectiveKind::kAllReduce, {bytes}, request_.gradients}};
+            .collective = WorkCollective{CollectiveKind::kAllReduce, {bytes_}, request_.gradients}};
   }
   NodeId add(WorkNode node) {
     workload_.nodes.push_back(std::move(node));
@@ -58,11 +75,30 @@ class DataParallel {
 
   Workload workload_;
   const ModelRequest& request_;
+  std::vector<std::size_t> filled_;  // layers whose gradients wait in the bucket
+  std::int64_t bytes_ = 0;
   NodeId last_ = 0;
   bool has_last_ = false;
 };
 
+constexpr std::array kOptimizers{Optimizer::kAdam, Optimizer::kSgd, Optimizer::kNone};
+
 }  // namespace
+
+std::string_view name_of(Optimizer optimizer) {
+  constexpr std::array<std::string_view, 3> kNames{"adam", "sgd", "none"};
+  return kNames[static_cast<std::size_t>(optimizer)];
+}
+
+Result<Optimizer> parse_optimizer(std::string_view word) {
+  std::array<std::string_view, kOptimizers.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    names[i] = name_of(kOptimizers[i]);
+    if (word == names[i]) return kOptimizers[i];
+  }
+  return fail(Code::kInvalidArgument, "unknown optimizer '{}'{}; known: {}", word.substr(0, 80),
+              spelling_hint(word, names), fmt::join(names, ", "));
+}
 
 Workload data_parallel(std::string name, std::string_view source, const std::vector<ModelLayer>& layers,
                        const ModelRequest& request) {
@@ -78,6 +114,7 @@ Result<Workload> workload_from_model(std::string_view name, ModelRequest request
     if (request.sequence != 0 && model->sequence == 0)
       return fail(Code::kInvalidArgument, "workload '{}' has no sequences", name);
     if (request.sequence == 0) request.sequence = model->sequence;
+    if (!request.optimizer) request.optimizer = model->optimizer;
     if (request.batch > kBatchMax || request.sequence > kSequenceMax) {
       return fail(Code::kInvalidArgument, "batch {} or sequence {}: at most {} and {}", request.batch, request.sequence,
                   kBatchMax, kSequenceMax);

@@ -11,6 +11,12 @@ struct Stage {
 };
 constexpr std::array<Stage, 4> kResidualStages{{{3, 64, 56, 1}, {4, 128, 56, 2}, {6, 256, 28, 2}, {3, 512, 14, 2}}};
 
+/// A layer before a batch normalisation, or a layer normalisation, which keeps its input for backward.
+ModelLayer normalised(ModelLayer layer) {
+  layer.kept = layer.output;
+  return layer;
+}
+
 /// The first `stages` of the four stages of ResNet-50's bottleneck blocks, and what comes before them.
 std::vector<ModelLayer> residual_trunk(int stages) {
   std::vector<ModelLayer> layers;
@@ -29,6 +35,7 @@ std::vector<ModelLayer> residual_trunk(int stages) {
       in = 4 * s.width;
     }
   }
+  for (ModelLayer& layer : layers) layer.kept = layer.output;  // each has a batch normalisation
   return layers;
 }
 
@@ -65,14 +72,14 @@ std::vector<ModelLayer> alphago_zero_layers() {
   constexpr double kBoard = 19;
   constexpr int kResidualBlocks = 19;
   std::vector<ModelLayer> layers;
-  layers.push_back(convolution("conv", {3, 17, 256, kBoard, 1}));
+  layers.push_back(normalised(convolution("conv", {3, 17, 256, kBoard, 1})));
   for (int block = 1; block <= kResidualBlocks; ++block) {
     for (const char part : {'a', 'b'})
-      layers.push_back(convolution(fmt::format("block{}_{}", block, part), {3, 256, 256, kBoard, 1}));
+      layers.push_back(normalised(convolution(fmt::format("block{}_{}", block, part), {3, 256, 256, kBoard, 1})));
   }
-  layers.push_back(convolution("policy_conv", {1, 256, 2, kBoard, 1}));
+  layers.push_back(normalised(convolution("policy_conv", {1, 256, 2, kBoard, 1})));
   layers.push_back(fully_connected("policy_fc", 2 * kBoard * kBoard, kBoard * kBoard + 1));
-  layers.push_back(convolution("value_conv", {1, 256, 1, kBoard, 1}));
+  layers.push_back(normalised(convolution("value_conv", {1, 256, 1, kBoard, 1})));
   layers.push_back(fully_connected("value_fc1", kBoard * kBoard, 256));
   layers.push_back(fully_connected("value_fc2", 256, 1));
   return layers;
@@ -132,7 +139,7 @@ std::vector<ModelLayer> transformer_base_layers(double tokens) {
   const auto attend = [&](const std::string& name) {
     layers.push_back(fully_connected(name + " query key value", kHidden, 3 * kHidden, tokens));
     layers.push_back({name + " scores", 2 * tokens * tokens * kHidden, 0, 3 * kHidden * tokens, kHidden * tokens});
-    layers.push_back(fully_connected(name + " projection", kHidden, kHidden, tokens));
+    layers.push_back(normalised(fully_connected(name + " projection", kHidden, kHidden, tokens)));
   };
   for (const std::string side : {"encoder", "decoder"}) {
     for (int i = 1; i <= 6; ++i) {
@@ -140,11 +147,12 @@ std::vector<ModelLayer> transformer_base_layers(double tokens) {
       attend(name);
       if (side == "decoder") attend(name + " source");
       layers.push_back(fully_connected(name + " up", kHidden, kInner, tokens));
-      layers.push_back(fully_connected(name + " down", kInner, kHidden, tokens));
+      layers.push_back(normalised(fully_connected(name + " down", kInner, kHidden, tokens)));
     }
   }
   ModelLayer head = fully_connected("head", kHidden, kWords, tokens);
   head.owns_weights = false;  // the table of words, used once more
+  head.kept = head.output;    // what the loss is made of
   layers.push_back(head);
   return layers;
 }

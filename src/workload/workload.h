@@ -45,10 +45,20 @@ struct WorkNode {
   std::vector<NodeId> after_previous;  // of the step before
 };
 
+/// Bytes that a rank holds at the fullest moment of a step (workload/memory.h).
+struct WorkMemory {
+  double parameters = 0;
+  double gradients = 0;
+  double optimizer = 0;
+  double activations = 0;
+  [[nodiscard]] double total() const { return parameters + gradients + optimizer + activations; }
+};
+
 struct Workload {
   std::string name;
   std::string source;
-  std::vector<WorkNode> nodes;  // compute that is ready runs in this order
+  std::vector<WorkNode> nodes;       // compute that is ready runs in this order
+  std::optional<WorkMemory> memory;  // where it is known
 
   /// Bytes of all collectives of a step.
   [[nodiscard]] double collective_bytes() const;

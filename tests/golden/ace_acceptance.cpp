@@ -1,9 +1,14 @@
 // What a re-implementation of ACE must show: bytes sent and read, counted from the schedule and by the run; a memory
-// sweep with its knee; an exploration that rises and flattens; an engine near the ideal endpoint. Bit equality of the
-// executed schedule is tests/conformance, where hierarchical_two_way runs like every algorithm.
+// sweep with its knee; an exploration that rises and flattens; an engine near the ideal endpoint; the executed schedule
+// bit-equal to a plain ring (tests/conformance has it for every algorithm and type).
 #include <gtest/gtest.h>
 
+#include "algorithms/algorithm.h"
+#include "base/random.h"
+#include "engine/executor.h"
+#include "engine/reference.h"
 #include "simulator/endpoint_costs.h"
+#include "studies/ace_setup.h"
 #include "support/step_world.h"
 
 namespace hocket {
@@ -107,18 +112,112 @@ TEST(AceAcceptance, TheMemoryThatEachNeeds) {
   EXPECT_LE(network_rate(world, base), 0.3 * ideal);
 }
 
-TEST(AceAcceptance, MoreMemoryAndMachinesNeverHurtMuchAndFlattenOut) {
-  const StepWorld world("ace:4x4x4");
-  CommunicationEngine ace = *world.platform.engine("ace").value();
+// Knees of the published sweeps, at 90 % of the ideal rate: 450 GB/s and 6 units for kernels, 128 GB/s for the engine,
+// 3.5 times less; all within 10 %.
+TEST(AceAcceptance, KneesOfMemoryAndUnitSweeps) {
+  const AceBench bench = AceBench::make("4x4x4").value();
+  const auto endpoint = [&](std::string_view name) { return bench.endpoint(name).value(); };
+  const double ideal = bench.network_rate(endpoint("ideal")).value();
+  const double kernels = bench.memory_needed(endpoint("no_overlap"), ideal).value();
+  const double engine = bench.memory_needed(endpoint("ace"), ideal).value();
+  EXPECT_NEAR(kernels / 1e9, 450, 45);
+  EXPECT_NEAR(engine / 1e9, 128, 12.8);
+  EXPECT_NEAR(kernels / engine, 3.5, 0.35);
+  EXPECT_EQ(bench.units_needed(endpoint("no_overlap"), ideal).value(), 6);
+}
+
+class Exploration : public testing::Test {
+ protected:
+  double rate(double kib, double machines) {
+    CommunicationEngine engine = *world_.platform.engine("ace").value();
+    engine.sram = Figure{kib * 1024, ""};
+    engine.machines = Figure{machines, ""};
+    return network_rate(world_, engine);
+  }
+  StepWorld world_ = StepWorld("ace:4x4x4");
+};
+
+// The published exploration: it rises with both and flattens at 4 MiB and 16 machines; the largest point gains 6 % at
+// most.
+TEST_F(Exploration, RisesWithBothAndIsFlatFrom4MiBAnd16Machines) {
   for (const double machines : {4.0, 8.0, 16.0, 20.0}) {
-    double last = 0;
-    for (const double sram : {1.0, 2.0, 4.0, 8.0}) {
-      ace.sram = Figure{sram * (1 << 20), ""};
-      ace.machines = Figure{machines, ""};
-      const double rate = network_rate(world, ace);
-      EXPECT_GE(rate, 0.98 * last) << sram << " MiB, " << machines << " machines";
-      last = rate;
+    for (const double kib : {1024.0, 2048.0, 4096.0})
+      EXPECT_GE(rate(2 * kib, machines), 0.99 * rate(kib, machines)) << kib << " KiB, " << machines << " machines";
+  }
+  for (const double kib : {1024.0, 2048.0, 4096.0, 8192.0}) {
+    EXPECT_GE(rate(kib, 8), 1.5 * rate(kib, 4)) << kib;
+    EXPECT_GE(rate(kib, 16), 1.5 * rate(kib, 8)) << kib;
+    EXPECT_GE(rate(kib, 20), 0.99 * rate(kib, 16)) << kib;
+  }
+  EXPECT_LE(rate(8192, 20), 1.06 * rate(4096, 16));
+}
+
+// Partitions that hold fewer chunks than their phase has on its way hold it up.
+TEST_F(Exploration, FewChunksInMemoryBoundTheRate) {
+  EXPECT_LE(rate(256, 16), 0.9 * rate(4096, 16));
+  EXPECT_LE(rate(384, 16), rate(512, 16));
+}
+
+/// Seconds of two steps per endpoint: splits static as published, or as the preset has them.
+double step_seconds(const AceBench& bench, const Workload& workload, std::string_view endpoint, bool is_static) {
+  const CommunicationEngine engine =
+      is_static ? bench.endpoint(endpoint).value() : *bench.platform().engine(endpoint).value();
+  const auto result = bench.train(workload, engine);
+  EXPECT_TRUE(result) << result.error().text;
+  return result ? to_seconds(result->time).value : 0;
+}
+
+void expect_engine_ahead(std::string_view shape, std::string_view model) {
+  const AceBench bench = AceBench::make(shape).value();
+  const Workload workload = workload_from_model(model, {}).value();
+  const double ideal = step_seconds(bench, workload, "ideal", true);
+  const double engine = step_seconds(bench, workload, "ace", true);
+  EXPECT_LE(ideal, engine) << model << " on " << shape;
+  for (const std::string_view baseline : {"comm_opt", "comp_opt", "no_overlap"})
+    EXPECT_LE(engine, step_seconds(bench, workload, baseline, true)) << model << " on " << shape << ", " << baseline;
+  // A static split takes 128 of 900 GB/s away for good, which kernels bound by memory feel in full.
+  EXPECT_LE(engine, ideal * 900 / 772) << model << " on " << shape;
+  EXPECT_LE(step_seconds(bench, workload, "ace", false), 1.02 * ideal) << model << " on " << shape;
+}
+
+// The engine beside the ideal endpoint and the three baselines. DLRM is not here: its all-to-all takes longer on the
+// engine than on the baselines (docs/ace.md).
+TEST(AceAcceptance, NearTheIdealAndNeverBehindTheBaselines) {
+  for (const std::string_view shape : {"4x2x2", "4x4x2", "4x4x4", "4x8x4"}) expect_engine_ahead(shape, "resnet50");
+}
+
+TEST(AceAcceptance, NearTheIdealAndNeverBehindTheBaselinesOnGnmt) { expect_engine_ahead("4x4x4", "gnmt"); }
+
+std::vector<RankBytes> executed(const Topology& topology, std::string_view algorithm,
+                                const std::vector<RankBytes>& inputs) {
+  const Collective all{CollectiveKind::kAllReduce, topology.rank_count(), 0};
+  const auto count = static_cast<std::int64_t>(inputs[0].size() / sizeof(std::int32_t));
+  Schedule schedule = find_algorithm(algorithm).value()->plan({topology, all}).value();
+  const BoundCollective what{all, count, DataType::kI32, ReduceOp::kSum};
+  const Plan plan = Plan::bind(prove(std::move(schedule)).value(), what, Bytes{512}).value();
+  std::vector<RankBytes> outputs(inputs.size(), RankBytes(inputs[0].size()));
+  std::vector<RankBuffers> buffers;
+  buffers.reserve(inputs.size());
+  for (std::size_t rank = 0; rank < inputs.size(); ++rank)
+    buffers.push_back({inputs[rank].data(), outputs[rank].data()});
+  const auto report = execute(plan, buffers, {});
+  EXPECT_TRUE(report) << report.error().text;
+  return outputs;
+}
+
+// The schedule that was simulated, run on threads, beside a plain ring: every bit.
+TEST(AceAcceptance, ExecutedItIsBitEqualToThePlainAllReduce) {
+  for (const std::string words : {"ace:4x2x2", "ace:2x3x2"}) {
+    const Topology topology = platform_from_words(words).value().build_topology().value();
+    std::vector<RankBytes> inputs(topology.rank_count(), RankBytes(4 * 7919));
+    Random random(7);
+    for (RankBytes& bytes : inputs) {
+      for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.next());
     }
+    const std::vector<RankBytes> plain = executed(topology, "ring", inputs);
+    EXPECT_EQ(executed(topology, "hierarchical_two_way", inputs), plain) << words;
+    EXPECT_NE(plain[0], inputs[0]);
+    EXPECT_EQ(plain[0], plain.back());
   }
 }
 

@@ -68,6 +68,72 @@ TEST(Workloads, OthersHaveTheirPublishedWeights) {
   EXPECT_NEAR(gradient_bytes(workload_from_model("llama2_7b", {}).value()) / 4, 6.74e9, 0.01e9);
 }
 
+std::vector<std::int64_t> collective_sizes(const Workload& w) {
+  std::vector<std::int64_t> sizes;
+  for (const WorkNode& node : w.nodes) {
+    if (node.collective) sizes.push_back(node.collective->bytes.count);
+  }
+  return sizes;
+}
+
+// Buckets close once they are full, in the order in which gradients come; every layer's next forward waits for its own.
+TEST(Workloads, BucketsHoldAllGradientsOnce) {
+  const Workload plain = workload_from_model("resnet50", {}).value();
+  const std::int64_t bucket = 25 << 20;
+  const Workload w = workload_from_model("resnet50", {.bucket = {bucket}}).value();
+  ASSERT_TRUE(validate(w));
+  const std::vector<std::int64_t> sizes = collective_sizes(w);
+  EXPECT_EQ(sizes.size(), 4U);  // 102 MB, and what overshoots
+  EXPECT_EQ(gradient_bytes(w), gradient_bytes(plain));
+  for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
+    EXPECT_GE(sizes[i], bucket);
+    EXPECT_LT(sizes[i], bucket + 9437184);  // the largest layer
+  }
+  std::size_t waits = 0, before = 0;
+  for (const WorkNode& node : w.nodes) waits += node.after_previous.size();
+  for (const WorkNode& node : plain.nodes) before += node.after_previous.size();
+  EXPECT_EQ(waits, before);
+  EXPECT_EQ(collective_sizes(workload_from_model("resnet50", {.bucket = {std::int64_t{1} << 40}}).value()).size(), 1U);
+}
+
+// A table that two layers share stands in the bucket once, and nothing waits for ever for the layer that ends it.
+TEST(Workloads, BucketsOfSharedTables) {
+  const Workload w = workload_from_model("gpt3_xl", {.bucket = {std::int64_t{1} << 40}}).value();
+  ASSERT_TRUE(validate(w));
+  EXPECT_EQ(gradient_bytes(w), gradient_bytes(workload_from_model("gpt3_xl", {}).value()));
+}
+
+// 16 bytes per weight with f16 gradients and Adam: the published 2 + 2 + 12.
+TEST(Workloads, MemoryPerWeightIsThePublishedOne) {
+  const Workload w = workload_from_model("gpt3_xl", {.gradients = DataType::kF16}).value();
+  const double weights = gradient_bytes(w) / 2;
+  ASSERT_TRUE(w.memory);
+  EXPECT_EQ(w.memory->parameters, 2 * weights);
+  EXPECT_EQ(w.memory->gradients, 2 * weights);
+  EXPECT_EQ(w.memory->optimizer, 12 * weights);
+  const Workload sgd = workload_from_model("gpt3_xl", {.optimizer = Optimizer::kSgd}).value();
+  EXPECT_EQ(sgd.memory->optimizer, 8 * weights);
+  EXPECT_EQ(sgd.memory->gradients, 4 * weights);
+  const Workload f32 =
+      workload_from_model("gpt3_xl", {.compute = DataType::kF32, .optimizer = Optimizer::kAdam}).value();
+  EXPECT_EQ(f32.memory->optimizer, 8 * weights);
+  EXPECT_EQ(workload_from_model("gpt3_xl", {.optimizer = Optimizer::kNone}).value().memory->optimizer, 0);
+}
+
+// Korthikanti et al., 2022: 34 s b h bytes a block with scores recomputed, two of them masks of dropout.
+TEST(Workloads, ActivationsOfABlockAreThePublishedOnes) {
+  const double s = 2048, b = 8, h = 2048, words = 50257;
+  const Workload w = workload_from_model("gpt3_xl", {}).value();
+  EXPECT_EQ(w.memory->activations, 24 * 32 * s * b * h + 2 * b * s * (h + words));
+}
+
+TEST(Workloads, MemoryIsUnknownWhereTablesHaveNoRows) {
+  EXPECT_FALSE(workload_from_model("dlrm", {}).value().memory);
+  EXPECT_TRUE(workload_from_model("resnet50", {}).value().memory);
+  EXPECT_FALSE(parse_optimizer("adma"));
+  EXPECT_EQ(parse_optimizer("sgd").value(), Optimizer::kSgd);
+}
+
 TEST(Workloads, WorkGrowsWithTheBatchAndGradientsDoNot) {
   const Workload one = workload_from_model("bert", {.batch = 1}).value();
   const Workload four = workload_from_model("bert", {.batch = 4}).value();

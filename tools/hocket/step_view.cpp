@@ -2,15 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <set>
 
 #include "base/file.h"
+#include "exchange/csv.h"
 #include "exchange/platform_yaml.h"
 #include "flags.h"
+#include "memory_view.h"
 #include "planner/step_choice.h"
 #include "progress_line.h"
 #include "report/table.h"
 #include "simulator/step.h"
+#include "simulator/step_metrics.h"
 #include "simulator/step_timeline.h"
 #include "workload/model.h"
 
@@ -24,16 +27,6 @@ struct Row {
 
 std::string percent(double share) { return fmt::format("{:.1f}", 100 * share); }
 std::string time_text(Picos t) { return format_seconds(to_seconds(t)); }
-
-/// The type asked for, or the narrowest floating type that the platform has a rate for.
-Result<DataType> precision_of(const Platform& platform, const std::string& asked) {
-  if (!asked.empty()) return parse_data_type(asked);
-  for (const DataType type : {DataType::kF16, DataType::kBf16, DataType::kF32, DataType::kF64}) {
-    if (platform.endpoint.rates[static_cast<std::size_t>(type)]) return type;
-  }
-  return fail(Code::kUnsupported, "platform '{}' has no rate for f16, bf16, f32 or f64: give --precision",
-              platform.name);
-}
 
 Result<std::vector<CommunicationEngine>> engines_of(const Platform& platform, const StepFlags& flags) {
   std::vector<CommunicationEngine> engines;
@@ -56,6 +49,8 @@ Result<std::vector<CommunicationEngine>> engines_of(const Platform& platform, co
   return engines;
 }
 
+const WorkMemory* memory_of(const Workload& workload) { return workload.memory ? &*workload.memory : nullptr; }
+
 /// What the platform's energies say of a rank, or nothing where one is missing.
 nlohmann::ordered_json energy_of(const Platform& platform, const Workload& workload, const Row& row,
                                  std::uint32_t steps) {
@@ -77,36 +72,51 @@ void print_document(const Platform& platform, const Workload& workload, const st
   out["workload_source"] = workload.source;
   out["platform"] = platform.name;
   out["steps"] = flags.steps;
+  out["collective_bytes"] = workload.collective_bytes();
+  out["memory"] = memory_json(memory_of(workload), platform);
   for (const Row& row : rows) {
     const StepResult& r = row.result;
     nlohmann::ordered_json exposed = nlohmann::ordered_json::object();
     for (const auto& [cause, time] : r.exposed_for) exposed[cause] = to_seconds(time).value;
-    out["rows"].push_back({{"endpoint", row.engine.name},
-                           {"kind", std::string(name_of(row.engine.kind))},
-                           {"split", std::string(name_of(row.engine.split))},
-                           {"charge", std::string(name_of(row.engine.charge))},
-                           {"step_time_s", to_seconds(r.time).value / flags.steps},
-                           {"time_s", to_seconds(r.time).value},
-                           {"compute_s", to_seconds(r.compute_busy).value},
-                           {"compute_alone_s", to_seconds(r.compute_alone).value},
-                           {"communication_s", to_seconds(r.communication).value},
-                           {"exposed_s", to_seconds(r.exposed).value},
-                           {"exposed_by_cause_s", exposed},
-                           {"hidden_fraction", r.hidden_fraction()},
-                           {"compute_slowdown", r.compute_slowdown()},
-                           {"memory_bytes_read", r.memory_bytes_read},
-                           {"memory_bytes_written", r.memory_bytes_written},
-                           {"compute_memory_bytes", r.compute_memory_bytes},
-                           {"sent_bytes", r.sent_bytes},
-                           {"network_bytes", r.network_bytes},
-                           {"padded_bytes", r.padded_bytes},
-                           {"energy_J", energy_of(platform, workload, row, flags.steps)},
-                           {"ranks", r.ranks},
-                           {"ranks_simulated", r.simulated},
-                           {"events", r.events},
-                           {"wall_s", r.wall_s}});
+    nlohmann::ordered_json one{{"endpoint", row.engine.name},
+                               {"kind", std::string(name_of(row.engine.kind))},
+                               {"split", std::string(name_of(row.engine.split))},
+                               {"charge", std::string(name_of(row.engine.charge))}};
+    for (const StepMetric& metric : step_metrics()) {
+      const double value = metric.of(r, flags.steps);
+      one[std::string(metric.name)] =
+          metric.counts ? nlohmann::ordered_json(static_cast<std::uint64_t>(value)) : nlohmann::ordered_json(value);
+    }
+    one["exposed_by_cause_s"] = exposed;
+    one["energy_J"] = energy_of(platform, workload, row, flags.steps);
+    one["wall_s"] = r.wall_s;
+    out["rows"].push_back(std::move(one));
   }
   print_json(out);
+}
+
+/// A row per endpoint: every figure, then exposed time by cause.
+Result<std::string> csv_text(const std::vector<Row>& rows, const StepFlags& flags) {
+  std::set<std::string> causes;
+  for (const Row& row : rows) {
+    for (const auto& [cause, time] : row.result.exposed_for) causes.insert(cause);
+  }
+  std::vector<std::string> head{"endpoint"};
+  for (const StepMetric& metric : step_metrics()) head.emplace_back(metric.name);
+  for (const std::string& cause : causes) head.push_back(fmt::format("exposed_s for {}", cause));
+  HOCKET_TRY_ASSIGN(std::string text, csv_line(head));
+  for (const Row& row : rows) {
+    std::vector<std::string> fields{row.engine.name};
+    fields.reserve(head.size());
+    for (const StepMetric& metric : step_metrics()) fields.push_back(exact_number(metric.of(row.result, flags.steps)));
+    for (const std::string& cause : causes) {
+      const auto found = row.result.exposed_for.find(cause);
+      fields.push_back(found == row.result.exposed_for.end() ? "0" : exact_number(to_seconds(found->second).value));
+    }
+    HOCKET_TRY_ASSIGN(const std::string line, csv_line(fields));
+    text += line;
+  }
+  return text;
 }
 
 void print_text(const Platform& platform, const Workload& workload, const std::vector<Row>& rows,
@@ -126,8 +136,34 @@ void print_text(const Platform& platform, const Workload& workload, const std::v
     for (const auto& [cause, time] : row.result.exposed_for)
       fmt::print("exposed with {}: {} for {}\n", row.engine.name, time_text(time), cause);
   }
+  fmt::print("{}\n", memory_line(memory_of(workload), platform));
   fmt::print("sent and read by collectives, per rank in all steps; {}\n",
              rows.front().result.simulated == 1 ? "one rank stands for all: proved alike" : "all ranks simulated");
+}
+
+Result<ModelRequest> request_of(const Platform& platform, const StepFlags& flags) {
+  ModelRequest request{.batch = flags.batch, .sequence = flags.sequence};
+  HOCKET_TRY_ASSIGN(request.compute,
+                    flags.precision.empty() ? platform.usual_type() : parse_data_type(flags.precision));
+  if (!flags.bucket.empty()) {
+    HOCKET_TRY_ASSIGN(request.bucket, parse_bytes(flags.bucket));
+  }
+  if (!flags.optimizer.empty()) {
+    HOCKET_TRY_ASSIGN(request.optimizer, parse_optimizer(flags.optimizer));
+  }
+  return request;
+}
+
+Result<void> write_files(const std::vector<Row>& rows, const StepFlags& flags, const StepFiles& files) {
+  if (!files.csv.empty()) {
+    HOCKET_TRY_ASSIGN(const std::string text, csv_text(rows, flags));
+    HOCKET_TRY(write_file(files.csv, text));
+  }
+  if (files.timeline.empty()) return {};
+  std::vector<StepTrack> tracks;
+  tracks.reserve(rows.size());
+  for (const Row& row : rows) tracks.push_back({row.engine.name, row.result.timeline});
+  return write_file(files.timeline, step_timeline(tracks));
 }
 
 }  // namespace
@@ -143,38 +179,36 @@ void StepFlags::declare(CLI::App& app) {
   app.add_option("--sequence", sequence, "platform: tokens of a sample [the model's]");
   app.add_option("--precision", precision, "platform: type that compute uses [f16 where it has a rate]");
   app.add_option("--split", split, "platform: memory budget shared or static [the engine's]");
+  app.add_option("--bucket", bucket,
+                 "platform: gradients are reduced together until they have so many bytes [per layer]");
+  app.add_option("--optimizer", optimizer, "platform: adam, sgd or none, for the memory it takes [the model's]");
   app.add_flag("--unfolded", unfolded, "platform: simulate every rank also where one could stand for all");
 }
 
-Result<int> simulate_workload(const std::string& name, const StepFlags& flags, const std::string& timeline, bool json) {
+Result<int> simulate_workload(const std::string& name, const StepFlags& flags, const StepFiles& files, bool json) {
   HOCKET_TRY_ASSIGN(const Platform platform, load_platform(flags.platform));
   HOCKET_TRY_ASSIGN(const Topology topology, platform.build_topology());
   HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, engines_of(platform, flags));
-  HOCKET_TRY_ASSIGN(const DataType precision, precision_of(platform, flags.precision));
-  HOCKET_TRY_ASSIGN(
-      const Workload workload,
-      workload_from_model(name, {.batch = flags.batch, .sequence = flags.sequence, .compute = precision}));
+  HOCKET_TRY_ASSIGN(const ModelRequest request, request_of(platform, flags));
+  HOCKET_TRY_ASSIGN(const Workload workload, workload_from_model(name, request));
   HOCKET_TRY_ASSIGN(const ScheduleChooser choose, choose_schedules(topology, workload, flags.algorithms));
-  if (!timeline.empty()) HOCKET_TRY(check_writable(timeline));
+  for (const std::string& path : {files.timeline, files.csv}) {
+    if (!path.empty()) HOCKET_TRY(check_writable(path));
+  }
   std::vector<Row> rows;
   rows.reserve(engines.size());
   for (const CommunicationEngine& engine : engines) {
-    const StepOptions options{.steps = flags.steps, .fold = !flags.unfolded, .timeline = !timeline.empty()};
+    const StepOptions options{.steps = flags.steps, .fold = !flags.unfolded, .timeline = !files.timeline.empty()};
     HOCKET_TRY_ASSIGN(StepResult result, simulate_step(workload, {platform, topology, engine}, choose, options));
     rows.push_back({engine, std::move(result)});
   }
-  if (!timeline.empty()) {
-    std::vector<StepTrack> tracks;
-    tracks.reserve(rows.size());
-    for (const Row& row : rows) tracks.push_back({row.engine.name, row.result.timeline});
-    HOCKET_TRY(write_file(timeline, step_timeline(tracks)));
-  }
+  HOCKET_TRY(write_files(rows, flags, files));
   if (json) {
     print_document(platform, workload, rows, flags);
   } else {
     print_text(platform, workload, rows, flags);
   }
-  return 0;
+  return fits(memory_of(workload), platform).value_or(true) ? 0 : 1;
 }
 
 }  // namespace hocket

@@ -20,13 +20,22 @@ struct StepFlags {
   std::uint32_t sequence = 0;
   std::string precision;
   std::string split;
+  std::string bucket;
+  std::string optimizer;
   bool unfolded = false;
 
   void declare(CLI::App& app);
   [[nodiscard]] bool given() const { return !platform.empty(); }
 };
 
-[[nodiscard]] Result<int> simulate_workload(const std::string& workload, const StepFlags& flags,
-                                            const std::string& timeline, bool json);
+/// Where a step is written besides stdout; empty: nowhere.
+struct StepFiles {
+  std::string timeline;
+  std::string csv;
+};
+
+/// 1 when the workload does not fit the platform's memory, otherwise 0.
+[[nodiscard]] Result<int> simulate_workload(const std::string& workload, const StepFlags& flags, const StepFiles& files,
+                                            bool json);
 
 }  // namespace hocket

@@ -17,6 +17,7 @@ extern const WorkloadModel workload_alexnet{
     .batch = 128,
     .sequence = 0,
     .build = build,
+    .optimizer = Optimizer::kSgd,
 };
 
 }  // namespace hocket

@@ -18,6 +18,7 @@ extern const WorkloadModel workload_alphago_zero{
     .batch = 32,
     .sequence = 0,
     .build = build,
+    .optimizer = Optimizer::kSgd,
 };
 
 }  // namespace hocket

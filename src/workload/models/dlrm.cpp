@@ -57,6 +57,7 @@ Result<Workload> build(const ModelRequest& request) {
   const NodeId update = add(lookup(request, StepPhase::kUpdate, "table update"));
   w.nodes[update].after = {backward};
   w.nodes[read].after_previous = {update};
+  w.memory.reset();  // the tables are most of it, and how many rows they have is the user's
   return w;
 }
 
@@ -69,6 +70,7 @@ extern const WorkloadModel workload_dlrm{
     .batch = 512,
     .sequence = 0,
     .build = build,
+    .optimizer = Optimizer::kSgd,
 };
 
 }  // namespace hocket

@@ -18,6 +18,7 @@ extern const WorkloadModel workload_faster_rcnn{
     .batch = 8,
     .sequence = 0,
     .build = build,
+    .optimizer = Optimizer::kSgd,
 };
 
 }  // namespace hocket

@@ -13,7 +13,8 @@ constexpr int kDepth = 8;
 /// Four gates, each over input and state.
 ModelLayer cell(std::string name, double in, double tokens) {
   const double weights = 4 * kUnits * (in + kUnits);
-  return {std::move(name), weights * tokens, weights, (in + kUnits) * tokens, kUnits * tokens};
+  return {std::move(name),    weights * tokens, weights, (in + kUnits) * tokens, kUnits * tokens, true,
+          5 * kUnits * tokens};  // gates and state
 }
 
 /// A table of vectors, of which a token reads one: its gradient is as large as the table.

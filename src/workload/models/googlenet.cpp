@@ -18,6 +18,7 @@ extern const WorkloadModel workload_googlenet{
     .batch = 32,
     .sequence = 0,
     .build = build,
+    .optimizer = Optimizer::kSgd,
 };
 
 }  // namespace hocket

@@ -35,6 +35,7 @@ extern const WorkloadModel workload_vgg16{
     .batch = 32,
     .sequence = 0,
     .build = build,
+    .optimizer = Optimizer::kSgd,
 };
 
 }  // namespace hocket

@@ -9,11 +9,13 @@
 #include <optional>
 
 #include "bounds/statement.h"
+#include "exchange/csv.h"
 #include "exchange/schedule_format.h"
 #include "flags.h"
 #include "planner/planner.h"
 #include "progress_line.h"
 #include "report/table.h"
+#include "simulator/step_metrics.h"
 #include "simulator/timeline.h"
 #include "step_view.h"
 #include "together.h"
@@ -29,6 +31,7 @@ struct Flags {
   SimulationFlags simulation;
   StepFlags step;
   std::string timeline;
+  std::string csv;
   std::vector<std::string> with, with_sizes, with_groups;
   bool json = false;
 };
@@ -46,9 +49,14 @@ void print_document(const Topology& t, const Plan& plan, const SimulationResult&
                          {"hidden_fraction", 0.0},
                          {"compute_slowdown", 1.0},
                          {"network_bytes", network_bytes},
+                         {"algbw_Bps", algbw_Bps(plan.what(), r.time)},
+                         {"busbw_Bps", busbw_Bps(plan.what(), r.time)},
                          {"bound_s", r.bound.time.value},
+                         {"bound_rule", r.bound.rule},
+                         {"bound_limit", r.bound.limit},
                          {"fraction_of_bound", r.fraction_of_bound()},
                          {"network_only", r.network_only},
+                         {"links_used", r.links_used},
                          {"messages", r.messages},
                          {"events", r.events},
                          {"wall_s", r.wall_s},
@@ -60,6 +68,31 @@ void print_document(const Topology& t, const Plan& plan, const SimulationResult&
                             {"utilisation", r.utilisation(link)}});
   }
   print_json(out);
+}
+
+/// "figure,link,value": figures of the whole run have no link.
+Result<std::string> csv_text(const Topology& t, const Plan& plan, const SimulationResult& r) {
+  std::string text = "figure,link,value\n";
+  const auto add = [&text](std::string_view figure, std::string link, double value) -> Result<void> {
+    HOCKET_TRY_ASSIGN(const std::string line, csv_line({std::string(figure), std::move(link), exact_number(value)}));
+    text += line;
+    return {};
+  };
+  HOCKET_TRY(add("size_bytes", "", static_cast<double>(plan.what().bytes().count)));
+  HOCKET_TRY(add("segment_bytes", "", static_cast<double>(plan.segment().count)));
+  HOCKET_TRY(add("time_s", "", to_seconds(r.time).value));
+  HOCKET_TRY(add("algbw_Bps", "", algbw_Bps(plan.what(), r.time)));
+  HOCKET_TRY(add("busbw_Bps", "", busbw_Bps(plan.what(), r.time)));
+  HOCKET_TRY(add("bound_s", "", r.bound.time.value));
+  HOCKET_TRY(add("fraction_of_bound", "", r.fraction_of_bound()));
+  HOCKET_TRY(add("links_used", "", static_cast<double>(r.links_used)));
+  HOCKET_TRY(add("messages", "", static_cast<double>(r.messages)));
+  HOCKET_TRY(add("events", "", static_cast<double>(r.events)));
+  for (LinkId link = 0; link < r.link_bytes.size(); ++link) {
+    HOCKET_TRY(add("link_bytes", t.describe_link(link), static_cast<double>(r.link_bytes[link])));
+    HOCKET_TRY(add("link_utilisation", t.describe_link(link), r.utilisation(link)));
+  }
+  return text;
 }
 
 void print_text(const Topology& t, const Plan& plan, const SimulationResult& r) {
@@ -84,12 +117,15 @@ void print_text(const Topology& t, const Plan& plan, const SimulationResult& r) 
 
 Result<int> run(const Flags& flags) {
   if (flags.step.given()) {
-    return simulate_workload(flags.file, flags.step, flags.timeline, flags.json);
+    return simulate_workload(flags.file, flags.step, {flags.timeline, flags.csv}, flags.json);
   }
   if (flags.topology.topology.empty())
     return fail(Code::kInvalidArgument, "--topo is missing (for a schedule file), or --platform (for a workload)");
   if (!flags.with.empty() || !flags.with_sizes.empty() || !flags.with_groups.empty()) {
-    if (!flags.timeline.empty()) return fail(Code::kInvalidArgument, "--timeline shows one schedule: not with --with");
+    if (!flags.timeline.empty() || !flags.csv.empty()) {
+      return fail(Code::kInvalidArgument, "{} shows one schedule: not with --with",
+                  flags.csv.empty() ? "--timeline" : "--csv");
+    }
     return simulate_jobs({flags.file, flags.with, flags.with_sizes, flags.with_groups, flags.topology, flags.amount,
                           flags.simulation, flags.json});
   }
@@ -99,7 +135,9 @@ Result<int> run(const Flags& flags) {
   HOCKET_TRY_ASSIGN(VerifiedSchedule verified, prove(std::move(schedule)));
   HOCKET_TRY_ASSIGN(const BoundCollective what, flags.amount.bind(collective, flags.file));
   HOCKET_TRY_ASSIGN(SimulateOptions options, flags.simulation.options());
-  if (!flags.timeline.empty()) HOCKET_TRY(check_writable(flags.timeline));
+  for (const std::string& path : {flags.timeline, flags.csv}) {
+    if (!path.empty()) HOCKET_TRY(check_writable(path));
+  }
   PlanningOptions search;
   std::optional<ProgressLine> line;
   line.emplace();
@@ -115,6 +153,10 @@ Result<int> run(const Flags& flags) {
   }
   line.reset();
   if (options.timeline) HOCKET_TRY(write_file(flags.timeline, chrome_timeline(result, plan, topology)));
+  if (!flags.csv.empty()) {
+    HOCKET_TRY_ASSIGN(const std::string text, csv_text(topology, plan, result));
+    HOCKET_TRY(write_file(flags.csv, text));
+  }
   if (flags.json) {
     print_document(topology, plan, result);
   } else {
@@ -125,9 +167,9 @@ Result<int> run(const Flags& flags) {
 
 /// What belongs to a schedule file has no meaning for a step on a platform, and the other way round.
 void part_flags(CLI::App& app) {
-  constexpr std::array kShared{"--help", "--json", "--timeline", "--platform"};
-  constexpr std::array kOfSteps{"--endpoint", "--algo",      "--steps", "--batch",
-                                "--sequence", "--precision", "--split", "--unfolded"};
+  constexpr std::array kShared{"--help", "--json", "--csv", "--timeline", "--platform"};
+  constexpr std::array kOfSteps{"--endpoint",  "--algo",  "--steps",  "--batch",     "--sequence",
+                                "--precision", "--split", "--bucket", "--optimizer", "--unfolded"};
   CLI::Option* const platform = app.get_option("--platform");
   for (CLI::Option* const option : app.get_options()) {
     const auto is = [option](const char* name) { return option->check_name(name); };
@@ -148,6 +190,7 @@ VerbAction declare(CLI::App& app) {
   flags->simulation.declare(app);
   flags->step.declare(app);
   app.add_option("--timeline", flags->timeline, "write a Chrome JSON timeline (chrome://tracing, Perfetto)");
+  app.add_option("--csv", flags->csv, "write every figure as CSV: a row per endpoint, or per figure and link");
   app.add_option("--with", flags->with, "another schedule that starts at the same time; repeat for more")
       ->allow_extra_args(false);
   app.add_option("--with-size", flags->with_sizes, "--size of the k-th --with [--size]")->allow_extra_args(false);
