@@ -3,6 +3,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+
+#include "planner/planner.h"
 
 namespace hocket {
 namespace {
@@ -10,6 +13,32 @@ namespace {
 constexpr double kBytesMax = 9e15;
 /// More rows than anybody reads mean a slip.
 constexpr std::size_t kRowsMax = 100'000;
+constexpr std::uint64_t kCallsMax = 1'000'000'000;
+
+/// What nccl-tests' users set to make a slow run fail.
+Result<std::optional<double>> least_busbw() {
+  const char* text = std::getenv("NCCL_TESTS_MIN_BW");  // NOLINT(concurrency-mt-unsafe): nobody writes it
+  if (text == nullptr || *text == '\0') return std::optional<double>();
+  const std::string_view words(text);
+  double value = 0;
+  const auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), value);
+  if (error != std::errc{} || end != words.data() + words.size() || !std::isfinite(value) || value < 0)
+    return fail(Code::kInvalidArgument, "NCCL_TESTS_MIN_BW='{}' is not a bandwidth in GB/s", words);
+  return std::optional(value);
+}
+
+Result<void> check_volumes(const BenchFlags& flags) {
+  if (flags.threads != 1 || flags.devices != 1)
+    return fail(Code::kInvalidArgument,
+                "-t {} -g {}: a process is one rank here; --ranks or the launcher says how many", flags.threads,
+                flags.devices);
+  if (flags.calls == 0) return fail(Code::kInvalidArgument, "-m 0: an iteration has at least one call");
+  if (std::uint64_t{flags.calls} * flags.iterations > kCallsMax)
+    return fail(Code::kInvalidArgument, "-n {} -m {}: more than {} calls", flags.iterations, flags.calls, kCallsMax);
+  if (flags.cycles == 0 && (flags.json || !flags.json_file.empty()))
+    return fail(Code::kInvalidArgument, "-N 0 never ends, so no JSON would be written");
+  return {};
+}
 
 }  // namespace
 
@@ -43,7 +72,8 @@ void BenchFlags::declare(CLI::App& app) {
   app.add_option("collective", collective, "all_reduce reduce_scatter all_gather broadcast reduce all_to_all")
       ->required();
   declare_letters(app);
-  app.add_option("--algo", algorithm, "algorithm of every row [the fastest by simulation]");
+  declare_volumes(app);
+  app.add_option("--algo", algorithm, "algorithm, or names with commas between [the fastest by simulation]");
   app.add_option("--segment", segment, "bytes that move at once [the best by simulation]");
   app.add_flag("--json", json, "a JSON document on stdout instead of the table");
 }
@@ -65,6 +95,13 @@ void BenchFlags::declare_letters(CLI::App& app) {
       ->check(CLI::Range(0, 3))
       ->capture_default_str();
   app.add_option("-J,--output_file", json_file, "write the results there too, as nccl-tests' JSON");
+}
+
+void BenchFlags::declare_volumes(CLI::App& app) {
+  app.add_option("-m,--agg_iters", calls, "calls that count as one iteration")->capture_default_str();
+  app.add_option("-N,--run_cycles", cycles, "how often all rows are run; 0: until it is ended")->capture_default_str();
+  app.add_option("-t,--nthreads", threads, "threads that are ranks: 1")->capture_default_str();
+  app.add_option("-g,--ngpus", devices, "devices of a thread: 1")->capture_default_str();
 }
 
 Result<BenchRun> check_flags(const BenchFlags& flags) {
@@ -93,6 +130,9 @@ Result<BenchRun> check_flags(const BenchFlags& flags) {
     run.ops.push_back(op);
   }
   run.average = static_cast<Average>(flags.average);
+  HOCKET_TRY(algorithms_named(flags.algorithm));
+  HOCKET_TRY(check_volumes(flags));
+  HOCKET_TRY_ASSIGN(run.busbw_least_GBps, least_busbw());
   return run;
 }
 

@@ -1,10 +1,13 @@
 // The bench's command line: nccl-tests' letters with their meanings, and what a run of it does, checked.
 //   -b -e sizes from, to (K, M, G: powers of 1024)   -f factor or -i step   -n iterations   -w warm-up   -c check
 //   -d dtype or all   -o operator or all   -r root or -1 for each   -a time of rank 0, mean, min, max   -J JSON file
-// Threading: plain values. Refuses: sizes that are none, a least above the most, unknown words.
+//   -m calls of an iteration   -N how often all rows, 0 for ever   -t 1 -g 1: what nccl-tests' scripts say
+// Threading: plain values. Refuses: sizes that are none, a least above the most, unknown words and algorithms, more
+// than one rank in a process.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +35,10 @@ struct BenchFlags {
   std::string step = "1M";
   std::uint32_t iterations = 20;
   std::uint32_t warmup = 1;
+  std::uint32_t calls = 1;   // of an iteration
+  std::uint32_t cycles = 1;  // 0: for ever
+  std::uint32_t threads = 1;
+  std::uint32_t devices = 1;
   int check = 1;
   std::string type = "float";
   std::string op = "sum";
@@ -44,6 +51,7 @@ struct BenchFlags {
 
   void declare(CLI::App& app);
   void declare_letters(CLI::App& app);
+  void declare_volumes(CLI::App& app);
 };
 
 struct BenchRun {
@@ -52,6 +60,7 @@ struct BenchRun {
   std::vector<DataType> types;
   std::vector<ReduceOp> ops;  // one where the kind combines nothing
   Average average = Average::kMean;
+  std::optional<double> busbw_least_GBps;  // NCCL_TESTS_MIN_BW: the mean may lie a tenth below
 };
 
 /// A number with an optional K, M or G, in bytes.

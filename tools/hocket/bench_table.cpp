@@ -38,6 +38,20 @@ std::string half_text(const BenchRow& row, const BenchHalf& half, bool checked) 
                      checked ? fmt::format("{}", half.wrong) : "N/A");
 }
 
+std::string bound_text(const BenchRow& row) {
+  const auto share = [&row](const BenchHalf& half) {
+    const std::optional<double> fraction = row.fraction_of_bound(half);
+    return fraction ? fmt::format("{:.1f}", 100 * *fraction) : "N/A";
+  };
+  return fmt::format("{:>10}{:>7}{:>7}", row.bound_s ? shown_time(*row.bound_s) : "N/A", share(row.out_of_place),
+                     share(row.in_place));
+}
+
+template <class T>
+nlohmann::ordered_json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
 std::string now_text() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   std::tm parts{};
@@ -51,7 +65,8 @@ nlohmann::ordered_json half_json(const BenchRow& row, const BenchHalf& half, boo
   nlohmann::ordered_json out{{"time", half.time_s * 1e6},
                              {"alg_bw", row.algbw_GBps(half)},
                              {"bus_bw", row.busbw_GBps(half)},
-                             {"nwrong", checked ? nlohmann::ordered_json(half.wrong) : nlohmann::ordered_json("N/A")}};
+                             {"nwrong", checked ? nlohmann::ordered_json(half.wrong) : nlohmann::ordered_json("N/A")},
+                             {"fraction_of_bound", or_null(row.fraction_of_bound(half))}};
   return out;
 }
 
@@ -65,14 +80,18 @@ std::string free_name(const std::string& name) {
 
 }  // namespace
 
-BenchTable::BenchTable(const BenchFlags& flags, const BenchRun& run, const RankJob& job)
-    : flags_(flags), run_(run), job_(job), start_(now_text()) {}
+BenchTable::BenchTable(const BenchFlags& flags, const BenchRun& run, const RankJob& job, BenchBound bound)
+    : flags_(flags), run_(run), job_(job), bound_(std::move(bound)), start_(now_text()) {}
 
 double BenchRow::algbw_GBps(const BenchHalf& half) const {
   return half.time_s > 0 ? static_cast<double>(what.bytes().count) / half.time_s / 1e9 : 0;
 }
 
 double BenchRow::busbw_GBps(const BenchHalf& half) const { return algbw_GBps(half) * bus_factor(what.collective); }
+
+std::optional<double> BenchRow::fraction_of_bound(const BenchHalf& half) const {
+  return bound_s && half.time_s > 0 ? std::optional(*bound_s / half.time_s) : std::nullopt;
+}
 
 std::int64_t BenchRow::count_shown() const {
   return is_blocked(what.collective.kind) ? what.count / what.collective.ranks : what.count;
@@ -83,45 +102,57 @@ void BenchTable::print_header() const {
   fmt::print("# hocket {} bench {}\n# {}\n", build_stamp().version, name_of(run_.kind), job_.job().way);
   const std::string step =
       flags_.factor > 1 ? fmt::format("{} (factor)", flags_.factor) : fmt::format("{} (bytes)", s.step);
-  fmt::print("# ranks {} minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} validation: {} transport: {}\n#\n",
-             job_.size(), s.first, s.last, step, flags_.warmup, flags_.iterations, flags_.check, job_.transport_name());
+  fmt::print(
+      "# ranks {} minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} agg iters: {} validation: {} "
+      "transport: {}\n",
+      job_.size(), s.first, s.last, step, flags_.warmup, flags_.iterations, flags_.calls, flags_.check,
+      job_.transport_name());
+  fmt::print("# bound: {}\n#\n", bound_.text);
   fmt::print("# Using ranks\n");
   for (const Member& member : job_.job().members)
     fmt::print("#  Rank {:>3} Pid {:>7} on {}\n", member.rank, member.process, member.host);
-  fmt::print("#\n#{:>73}{:>33}\n", "out-of-place", "in-place");
+  fmt::print("#\n#{:>73}{:>33}{:>24}\n", "out-of-place", "in-place", "of bound");
   fmt::print("#{:>11}{:>14}{:>10}{:>8}{:>8}", "size", "count", "type", "redop", "root");
   for (int half = 0; half < 2; ++half) fmt::print("{:>9}{:>8}{:>8}{:>8}", "time", "algbw", "busbw", "#wrong");
-  fmt::print("  algo\n#{:>11}{:>14}{:>26}", "(B)", "(elements)", "");
+  fmt::print("{:>10}{:>7}{:>7}  algo\n#{:>11}{:>14}{:>26}", "bound", "out", "in", "(B)", "(elements)", "");
   for (int half = 0; half < 2; ++half) fmt::print("{:>9}{:>8}{:>8}{:>8}", "(us)", "(GB/s)", "(GB/s)", "");
-  fmt::print("\n");
+  fmt::print("{:>10}{:>7}{:>7}\n", "(us)", "(%)", "(%)");
   std::fflush(stdout);
 }
 
 void BenchTable::add(const BenchRow& row) {
-  rows_.push_back(row);
+  for (const BenchHalf* half : {&row.out_of_place, &row.in_place}) {
+    wrong_ += half->wrong;
+    busbw_sum_GBps_ += row.busbw_GBps(*half);
+    ++halves_;
+  }
+  if (flags_.cycles > 0) rows_.push_back(row);
   if (flags_.json) return;
   const bool checked = flags_.check != 0;
-  fmt::print("{:>12}{:>14}{:>10}{:>8}{:>8}{}{}  {}\n", row.what.bytes().count, row.count_shown(),
+  fmt::print("{:>12}{:>14}{:>10}{:>8}{:>8}{}{}{}  {}\n", row.what.bytes().count, row.count_shown(),
              shown_type(row.what.type), shown_op(row.what), shown_root(row.what),
-             half_text(row, row.out_of_place, checked), half_text(row, row.in_place, checked), row.algorithm);
+             half_text(row, row.out_of_place, checked), half_text(row, row.in_place, checked), bound_text(row),
+             row.algorithm);
   std::fflush(stdout);
 }
 
-double BenchTable::mean_busbw() const {
-  double sum = 0;
-  for (const BenchRow& row : rows_) sum += row.busbw_GBps(row.out_of_place) + row.busbw_GBps(row.in_place);
-  return rows_.empty() ? 0 : sum / static_cast<double>(2 * rows_.size());
-}
+double BenchTable::mean_busbw() const { return halves_ == 0 ? 0 : busbw_sum_GBps_ / static_cast<double>(halves_); }
 
-std::uint64_t BenchTable::wrong() const {
-  std::uint64_t sum = 0;
-  for (const BenchRow& row : rows_) sum += row.out_of_place.wrong + row.in_place.wrong;
-  return sum;
+bool BenchTable::fast_enough() const {
+  constexpr double kTolerated = 0.9;
+  return !run_.busbw_least_GBps || mean_busbw() >= kTolerated * *run_.busbw_least_GBps;
 }
 
 void BenchTable::print_footer() const {
-  fmt::print("# Out of bounds values : {} {}\n", wrong(), wrong() == 0 ? "OK" : "FAILED");
-  fmt::print("# Avg bus bandwidth    : {:.4g} \n#\n# bench {} concluded\n", mean_busbw(), name_of(run_.kind));
+  const std::string_view judged = !run_.busbw_least_GBps ? "" : fast_enough() ? "OK" : "FAILED";
+  fmt::print("# Out of bounds values : {} {}\n", wrong_, wrong_ == 0 ? "OK" : "FAILED");
+  fmt::print("# Avg bus bandwidth    : {:.4g} {}\n#\n# bench {} concluded\n", mean_busbw(), judged, name_of(run_.kind));
+}
+
+nlohmann::ordered_json BenchTable::bound_json() const {
+  const bool none = bound_.topology.empty();
+  return {{"topology", none ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(bound_.topology)},
+          {"meaning", bound_.text}};
 }
 
 nlohmann::ordered_json BenchTable::document() const {
@@ -130,11 +161,13 @@ nlohmann::ordered_json BenchTable::document() const {
   out["ranks"] = job_.size();
   out["transport"] = std::string(job_.transport_name());
   out["launch"] = job_.job().launch.source;
+  out["bound"] = bound_json();
   out["rows"] = nlohmann::ordered_json::array();
   for (const BenchRow& row : rows_) {
     const auto half = [&](const BenchHalf& h) {
       nlohmann::ordered_json one{
           {"time_s", h.time_s}, {"algbw_Bps", row.algbw_GBps(h) * 1e9}, {"busbw_Bps", row.busbw_GBps(h) * 1e9}};
+      one["fraction_of_bound"] = or_null(row.fraction_of_bound(h));
       one["wrong"] = flags_.check != 0 ? nlohmann::ordered_json(h.wrong) : nlohmann::ordered_json(nullptr);
       return one;
     };
@@ -145,10 +178,11 @@ nlohmann::ordered_json BenchTable::document() const {
                            {"root", shown_root(row.what)},
                            {"algorithm", row.algorithm},
                            {"segment_bytes", row.segment_bytes},
+                           {"bound_s", or_null(row.bound_s)},
                            {"out_of_place", half(row.out_of_place)},
                            {"in_place", half(row.in_place)}});
   }
-  out["correct"] = flags_.check != 0 ? nlohmann::ordered_json(wrong() == 0) : nlohmann::ordered_json(nullptr);
+  out["correct"] = flags_.check != 0 ? nlohmann::ordered_json(wrong_ == 0) : nlohmann::ordered_json(nullptr);
   return out;
 }
 
@@ -159,9 +193,10 @@ nlohmann::ordered_json BenchTable::nccl_json() const {
   if (flags_.factor <= 1) config["step_bytes"] = run_.sizes.step;
   config["warmup_iters"] = flags_.warmup;
   config["iterations"] = flags_.iterations;
-  config["aggregated_iterations"] = 1;
+  config["aggregated_iterations"] = flags_.calls;
   config["validation"] = flags_.check;
   config["graph"] = 0;
+  config["bound"] = bound_json();
   config["devices"] = nlohmann::ordered_json::array();
   for (const Member& m : job_.job().members)
     config["devices"].push_back({{"rank", m.rank}, {"pid", m.process}, {"hostname", m.host}});
@@ -181,11 +216,12 @@ nlohmann::ordered_json BenchTable::nccl_json() const {
                               {"redop", std::string(shown_op(row.what))},
                               {"root", shown_root(row.what)},
                               {"algorithm", row.algorithm},
+                              {"bound", or_null(row.bound_s ? std::optional(*row.bound_s * 1e6) : std::nullopt)},
                               {"out_of_place", half_json(row, row.out_of_place, checked)},
                               {"in_place", half_json(row, row.in_place, checked)}});
   }
-  out["out_of_bounds"] = {{"count", wrong()}, {"okay", wrong() == 0}};
-  out["average_bus_bandwidth"] = {{"bandwidth", mean_busbw()}, {"okay", true}};
+  out["out_of_bounds"] = {{"count", wrong_}, {"okay", wrong_ == 0}};
+  out["average_bus_bandwidth"] = {{"bandwidth", mean_busbw()}, {"okay", fast_enough()}};
   out["errors"] = nlohmann::ordered_json::array();
   out["end_time"] = now_text();
   return out;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <numeric>
 
@@ -27,9 +28,39 @@ using std::chrono::steady_clock;
 struct Flags {
   BenchFlags bench;
   JobFlags job;
+  TopologyFlags network;
 };
 
 constexpr std::uint64_t kSeed = 1;
+
+/// What the user says about the network between the ranks, and where.
+struct Network {
+  std::optional<Topology> topology;
+  BenchBound bound;
+};
+
+Result<Network> network_of(const TopologyFlags& flags, std::uint32_t ranks) {
+  TopologyFlags said = flags;
+  const char* variable = std::getenv("HOCKET_TOPO_FILE");  // NOLINT(concurrency-mt-unsafe): nobody writes it
+  if (said.topology.empty() && variable != nullptr) said.topology = variable;
+  if (said.topology.empty()) {
+    if (!said.links.empty() || !said.uplink.empty() || !said.breaks.empty() || !said.scales.empty() ||
+        !said.group.empty())
+      return fail(Code::kInvalidArgument, "--link, --uplink, --break, --scale and --group need a --topo to change");
+    return Network{{},
+                   {{}, "none: no topology is given (--topo, HOCKET_TOPO_FILE), and memory of one host has no links"}};
+  }
+  HOCKET_TRY_ASSIGN(Topology topology, said.load());
+  const std::string_view source = flags.topology.empty() ? "HOCKET_TOPO_FILE" : "--topo";
+  if (topology.rank_count() != ranks)
+    return fail(Code::kMismatch, "{} '{}' has {} ranks, the job {}", source, said.topology, topology.rank_count(),
+                ranks);
+  BenchBound bound{topology.name(),
+                   fmt::format("the least time of any plan on the links of '{}' ({}), where memory and "
+                               "additions cost nothing",
+                               said.topology, source)};
+  return Network{std::move(topology), std::move(bound)};
+}
 
 /// How fast ranks of one host meet, for the choice of plans: one port each.
 struct Meeting {
@@ -44,11 +75,29 @@ Meeting meeting_of(std::string_view transport) {
 
 class Bench {
  public:
-  Bench(const Flags& flags, const BenchRun& run, RankJob& job, Topology topology)
-      : flags_(flags), run_(run), job_(job), topology_(std::move(topology)), table_(flags.bench, run, job) {}
+  /// `topology`: what plans are made for; the network's own, when it has one.
+  Bench(const Flags& flags, const BenchRun& run, RankJob& job, const Network& network, Topology topology)
+      : flags_(flags),
+        run_(run),
+        job_(job),
+        bounded_(network.topology.has_value()),
+        topology_(std::move(topology)),
+        table_(flags.bench, run, job, network.bound) {}
 
   Result<int> all() {
     if (job_.rank() == 0 && !flags_.bench.json) table_.print_header();
+    const std::uint32_t cycles = flags_.bench.cycles;
+    for (std::uint32_t cycle = 0; cycle < cycles || cycles == 0; ++cycle) HOCKET_TRY(this->cycle());
+    if (job_.rank() != 0) return wrong_ == 0 ? 0 : 1;
+    if (flags_.bench.json) print_json(table_.document());
+    if (!flags_.bench.json) table_.print_footer();
+    HOCKET_TRY(table_.write_nccl_json());
+    return wrong_ == 0 && table_.fast_enough() ? 0 : 1;
+  }
+
+ private:
+  Result<void> cycle() {
+    rows_ = 0;
     for (const DataType type : run_.types) {
       for (const ReduceOp op : run_.ops) {
         for (const std::uint32_t root : roots()) {
@@ -56,14 +105,9 @@ class Bench {
         }
       }
     }
-    if (job_.rank() != 0) return wrong_ == 0 ? 0 : 1;
-    if (flags_.bench.json) print_json(table_.document());
-    if (!flags_.bench.json) table_.print_footer();
-    HOCKET_TRY(table_.write_nccl_json());
-    return wrong_ == 0 ? 0 : 1;
+    return {};
   }
 
- private:
   [[nodiscard]] std::vector<std::uint32_t> roots() const {
     if (!is_rooted(run_.kind)) return {0};
     if (flags_.bench.root >= 0) return {static_cast<std::uint32_t>(flags_.bench.root)};
@@ -89,14 +133,18 @@ class Bench {
     }
     HOCKET_TRY_ASSIGN(const Planning planning, plan_collective(topology_, what, options));
     const Candidate& chosen = planning.candidates[planning.chosen];
-    const std::int64_t most = flags_.bench.segment.empty() ? meeting.segment_max : chosen.plan.segment().count;
+    const bool free = flags_.bench.segment.empty() && !bounded_;
+    const std::int64_t most = free ? meeting.segment_max : chosen.plan.segment().count;
     return fmt::format("{} {}", chosen.algorithm, std::min(most, chosen.plan.segment().count));
   }
 
   Result<Plan> plan(const BoundCollective& what, BenchRow& row) {
     HOCKET_TRY(validate(what));
-    const std::string key = fmt::format("bench/{}", rows_++);
-    HOCKET_TRY_ASSIGN(const std::string words, job_.agree(key, [&] { return choose(what); }));
+    if (rows_ == chosen_.size()) {  // in later cycles it is known
+      HOCKET_TRY_ASSIGN(std::string words, job_.agree(fmt::format("bench/{}", rows_), [&] { return choose(what); }));
+      chosen_.push_back(std::move(words));
+    }
+    const std::string& words = chosen_[rows_++];
     const std::size_t space = words.find(' ');
     row.algorithm = words.substr(0, space);
     const Result<std::int64_t> segment = parse_bench_size(words.substr(space + 1));
@@ -111,8 +159,15 @@ class Bench {
     return Plan::bind(std::move(verified), what, Bytes{*segment});
   }
 
+  /// Nothing where nothing has to move.
+  [[nodiscard]] std::optional<double> bound_of(const BoundCollective& what) const {
+    if (!bounded_ || job_.rank() != 0) return std::nullopt;
+    const double time = lower_bound(topology_, what).time.value;
+    return time > 0 ? std::optional(time) : std::nullopt;
+  }
+
   Result<void> row(const BoundCollective& what) {
-    BenchRow row{.what = what, .algorithm = {}, .out_of_place = {}, .in_place = {}};
+    BenchRow row{.what = what, .algorithm = {}, .out_of_place = {}, .in_place = {}, .bound_s = bound_of(what)};
     HOCKET_TRY_ASSIGN(const Plan plan, this->plan(what, row));
     HOCKET_TRY_ASSIGN(const auto driver,
                       RankDriver::create(plan, job_.rank(), job_.transport(), job_.driver_options()));
@@ -130,10 +185,11 @@ class Bench {
     for (std::uint32_t i = 0; i < flags_.bench.warmup; ++i) HOCKET_TRY(driver.run(arena.buffers()));
     HOCKET_TRY(job_.share(0));
     const auto begin = steady_clock::now();
-    for (std::uint32_t i = 0; i < flags_.bench.iterations; ++i) HOCKET_TRY(driver.run(arena.buffers()));
+    const std::uint64_t calls = std::uint64_t{flags_.bench.iterations} * flags_.bench.calls;
+    for (std::uint64_t i = 0; i < calls; ++i) HOCKET_TRY(driver.run(arena.buffers()));
     const std::chrono::duration<double> mine = steady_clock::now() - begin;
     BenchHalf half;
-    HOCKET_TRY_ASSIGN(const std::vector<double> times, job_.share(mine.count() / flags_.bench.iterations));
+    HOCKET_TRY_ASSIGN(const std::vector<double> times, job_.share(mine.count() / static_cast<double>(calls)));
     half.time_s = averaged(times);
     if (flags_.bench.check == 0) return half;
     pattern.fill_input(arena.input());
@@ -161,9 +217,11 @@ class Bench {
   const Flags& flags_;
   const BenchRun& run_;
   RankJob& job_;
+  bool bounded_;
   Topology topology_;
   BenchTable table_;
-  std::uint64_t rows_ = 0;
+  std::vector<std::string> chosen_;  // by row of a cycle
+  std::size_t rows_ = 0;             // of this cycle
   std::uint64_t wrong_ = 0;
 };
 
@@ -176,19 +234,22 @@ Result<int> run(const Flags& flags) {
     return fail(Code::kInvalidArgument, "-r {}: not below the {} ranks", flags.bench.root, size);
   if (!flags.bench.json_file.empty() && (!launch || launch->rank == 0))
     HOCKET_TRY(check_writable(flags.bench.json_file));
+  HOCKET_TRY_ASSIGN(const Network network, network_of(flags.network, size));
   if (!launch) return run_local_ranks(flags.job.ranks);
   HOCKET_TRY_ASSIGN(const auto job, RankJob::open(*launch, flags.job));
+  if (network.topology) return Bench(flags, run, *job, network, *network.topology).all();
   TopologyOptions options;
   options.links = {meeting_of(job->transport_name()).rate};
   HOCKET_TRY_ASSIGN(Topology topology,
                     topology_from_spec(fmt::format("{}:{}", size == 1 ? "ring" : "switch", size), options));
-  return Bench(flags, run, *job, std::move(topology)).all();
+  return Bench(flags, run, *job, network, std::move(topology)).all();
 }
 
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   flags->bench.declare(app);
   flags->job.declare(app);
+  flags->network.declare(app, false, false);
   return [flags] { return run(*flags); };
 }
 
