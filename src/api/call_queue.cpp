@@ -208,9 +208,10 @@ Result<void> CallQueue::run_whole(const QueuedCall& call) {
   return result;
 }
 
-Result<void> CallQueue::open() {
+Result<void> CallQueue::open(std::chrono::nanoseconds timeout) {
   if (transport_) return {};
-  HOCKET_TRY_ASSIGN(std::unique_ptr<RankTransport> made, connect_());
+  const SteadyTime deadline = steady_clock::now() + (timeout.count() > 0 ? timeout : options_.driver.timeout);
+  HOCKET_TRY_ASSIGN(std::unique_ptr<RankTransport> made, connect_(deadline));
   book_ = std::make_unique<PlanBook>(*options_.source, options_.rank, *made, options_.driver);
   const std::lock_guard lock(mutex_);  // halt() may look for it
   transport_ = std::move(made);
@@ -220,7 +221,7 @@ Result<void> CallQueue::open() {
 Result<void> CallQueue::begin(const QueuedCall& call) {
   if (failure_->set()) return tl::unexpected<Error>(failed_before());
   try {
-    HOCKET_TRY(open());
+    HOCKET_TRY(open(call.timeout));
     current_ = call.prepared;
     if (!current_) {
       HOCKET_TRY_ASSIGN(current_, book_->find(call.what, call.internal, options_.log));
@@ -280,7 +281,7 @@ Result<std::shared_ptr<PreparedCall>> CallQueue::prepare(const BoundCollective& 
   busy_ = true;
   lock.unlock();
   Result<std::shared_ptr<PreparedCall>> made;
-  if (Result<void> opened = open(); !opened) {
+  if (Result<void> opened = open({}); !opened) {
     made = tl::unexpected<Error>(std::move(opened.error()));
   } else {
     made = book_->find(what, false, options_.log);

@@ -49,10 +49,11 @@ struct QueueOptions {
 class CallQueue {
  public:
   static constexpr std::uint32_t kSlots = 256;
-  using Connect = std::function<Result<std::unique_ptr<RankTransport>>()>;
+  using Connect = std::function<Result<std::unique_ptr<RankTransport>>(SteadyTime deadline)>;
   using Spread = std::function<void()>;
 
-  /// `connect` is called before the first call. `failure` is set, then `spread` called, when a call fails.
+  /// `connect` is called before the first call, with that call's deadline. `failure` is set, then `spread` called, when
+  /// a call fails.
   CallQueue(QueueOptions options, Connect connect, Failure& failure, Spread spread);
   ~CallQueue();
   CallQueue(const CallQueue&) = delete;
@@ -87,7 +88,7 @@ class CallQueue {
   [[nodiscard]] Result<void> begin(const QueuedCall& call);
   [[nodiscard]] Result<void> run_whole(const QueuedCall& call);
   [[nodiscard]] Result<void> complete(const QueuedCall& call);
-  [[nodiscard]] Result<void> open();
+  [[nodiscard]] Result<void> open(std::chrono::nanoseconds timeout);
   [[nodiscard]] RankBuffers scaled(const QueuedCall& call);
   void fail_all(const Error& error);
   [[nodiscard]] Error told(const QueuedCall& call, Error error) const;

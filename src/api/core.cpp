@@ -37,12 +37,14 @@ Result<void> CommunicatorCore::begin() {
   auto holder = std::make_shared<std::unique_ptr<RankTransport>>(std::move(transport));
   queues_.push_back(std::make_unique<CallQueue>(
       QueueOptions{rank(), settings_.driver, settings_.progress, &*source_, log_, {}},
-      [holder]() -> Result<std::unique_ptr<RankTransport>> { return std::move(*holder); }, failure_,
+      [holder](SteadyTime) -> Result<std::unique_ptr<RankTransport>> { return std::move(*holder); }, failure_,
       [this] { spread(); }));
   return run({.operation = Operation::kBarrier});  // nobody goes on before all are connected with all
 }
 
 CommunicatorCore::~CommunicatorCore() {
+  // Whoever found a failure may not have told of it yet, and then a leave would look like one in order.
+  if (failure_.set()) spread();
   for (const auto& q : queues_) q->close();
   for (const auto& q : queues_) q->leave();
 }

@@ -68,9 +68,10 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   [[nodiscard]] CallQueue& queue(std::uint32_t index);
 
   /// The connection of messages from one rank to another: the sender listens, the store says where.
-  [[nodiscard]] Result<std::unique_ptr<RankTransport>> connect(std::uint32_t from, std::uint32_t to);
-  [[nodiscard]] Result<Descriptor> await_receiver(const std::string& key, std::uint32_t to);
-  [[nodiscard]] Result<Descriptor> reach_sender(const std::string& key, std::uint32_t from);
+  [[nodiscard]] Result<std::unique_ptr<RankTransport>> connect(std::uint32_t from, std::uint32_t to,
+                                                               SteadyTime deadline);
+  [[nodiscard]] Result<Descriptor> await_receiver(const std::string& key, std::uint32_t to, SteadyTime deadline);
+  [[nodiscard]] Result<Descriptor> reach_sender(const std::string& key, std::uint32_t from, SteadyTime deadline);
   [[nodiscard]] Result<void> check_peer(std::uint32_t peer, SteadyTime deadline);
   [[nodiscard]] Result<void> share(std::span<const std::byte> mine, std::span<std::byte> all);
   [[nodiscard]] Settings settings_of(std::vector<std::uint32_t> ranks, std::string source) const;

@@ -47,14 +47,16 @@ Result<std::uint32_t> CommunicatorCore::queue_of_messages(std::uint32_t from, st
       .log = log_,
       .name = fmt::format("message from rank {} (here 0) to rank {} (here 1)", from, to)};
   queues_.push_back(std::make_unique<CallQueue>(
-      std::move(options), [this, from, to] { return connect(from, to); }, failure_, [this] { spread(); }));
+      std::move(options), [this, from, to](SteadyTime deadline) { return connect(from, to, deadline); }, failure_,
+      [this] { spread(); }));
   return found->second;
 }
 
-Result<std::unique_ptr<RankTransport>> CommunicatorCore::connect(std::uint32_t from, std::uint32_t to) {
+Result<std::unique_ptr<RankTransport>> CommunicatorCore::connect(std::uint32_t from, std::uint32_t to,
+                                                                 SteadyTime deadline) {
   const std::string key = fmt::format("message/{}/{}", from, to);
   const bool sends = from == rank();
-  HOCKET_TRY_ASSIGN(Descriptor link, sends ? await_receiver(key, to) : reach_sender(key, from));
+  HOCKET_TRY_ASSIGN(Descriptor link, sends ? await_receiver(key, to, deadline) : reach_sender(key, from, deadline));
   std::vector<Descriptor> links(2);
   links[sends ? 1 : 0] = std::move(link);
   return TcpRank::make(sends ? 0 : 1, {job_.members[from].text(), job_.members[to].text()}, std::move(links));
@@ -70,8 +72,7 @@ Result<void> CommunicatorCore::check_peer(std::uint32_t peer, SteadyTime deadlin
   return {};
 }
 
-Result<Descriptor> CommunicatorCore::await_receiver(const std::string& key, std::uint32_t to) {
-  const SteadyTime deadline = steady_clock::now() + settings_.driver.timeout;
+Result<Descriptor> CommunicatorCore::await_receiver(const std::string& key, std::uint32_t to, SteadyTime deadline) {
   const Address where = job_.members[rank()].address;
   HOCKET_TRY_ASSIGN(Descriptor listener, listen_in(settings_.rendezvous.ports, where, size()));
   Gate gate(std::move(listener), *job_.secret);
@@ -90,8 +91,7 @@ Result<Descriptor> CommunicatorCore::await_receiver(const std::string& key, std:
   }
 }
 
-Result<Descriptor> CommunicatorCore::reach_sender(const std::string& key, std::uint32_t from) {
-  const SteadyTime deadline = steady_clock::now() + settings_.driver.timeout;
+Result<Descriptor> CommunicatorCore::reach_sender(const std::string& key, std::uint32_t from, SteadyTime deadline) {
   SteadyTime check_at = steady_clock::now() + kSlice;
   for (;;) {
     std::optional<std::string> words;

@@ -18,6 +18,7 @@ using std::chrono::steady_clock;
 constexpr milliseconds kLook{5};  // between two looks for the private file
 /// Of a wait, after which it is asked whether the rank waited for has died.
 constexpr milliseconds kSlice{250};
+constexpr milliseconds kFarewell{2000};
 constexpr milliseconds kAttempt{500};  // to reach a root that a file names; the file may be of a run that died
 
 std::string host_name() {
@@ -55,14 +56,24 @@ Result<Root> find_root(const RendezvousOptions& options) {
   return root;
 }
 
-Result<Member> parse_member(std::uint32_t rank, const std::string& text) {
-  const std::size_t first = text.find(' ');
-  const std::size_t second = first == std::string::npos ? first : text.find(' ', first + 1);
-  if (second == std::string::npos) return fail(Code::kMalformed, "rank {} left no address: '{}'", rank, text);
-  Member member{rank, text.substr(second + 1), 0, {}};
-  const std::string_view process = std::string_view(text).substr(first + 1, second - first - 1);
-  std::from_chars(process.data(), process.data() + process.size(), member.process);
-  HOCKET_TRY_ASSIGN(const Endpoint endpoint, parse_endpoint(text.substr(0, first)));
+/// "address:port process ranks host", as every rank leaves it.
+Result<Member> parse_member(std::uint32_t rank, const std::string& text, const Launch& here) {
+  std::array<std::string_view, 4> words;
+  std::string_view left = text;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const std::size_t space = left.find(' ');
+    if (space == std::string_view::npos) return fail(Code::kMalformed, "rank {} left no address: '{}'", rank, text);
+    words[i] = left.substr(0, space);
+    left.remove_prefix(space + 1);
+  }
+  Member member{rank, std::string(left), 0, {}};
+  std::uint32_t ranks = 0;
+  std::from_chars(words[1].data(), words[1].data() + words[1].size(), member.process);
+  std::from_chars(words[2].data(), words[2].data() + words[2].size(), ranks);
+  if (ranks != here.size)
+    return fail(Code::kMismatch, "rank {} is one of {} ranks, but {} is one of {}", here.rank, here.size, member.text(),
+                ranks);
+  HOCKET_TRY_ASSIGN(const Endpoint endpoint, parse_endpoint(std::string(words[0])));
   HOCKET_TRY_ASSIGN(member.address, resolve(endpoint));
   return member;
 }
@@ -173,15 +184,26 @@ class Joining {
 
   Result<void> gather() {
     HOCKET_TRY_ASSIGN(const Address address, gate_->address());
-    const std::string mine = fmt::format("{} {} {}", shown_.with_port(address.port()).text(), ::getpid(), host_name());
+    const std::string mine =
+        fmt::format("{} {} {} {}", shown_.with_port(address.port()).text(), ::getpid(), launch_.size, host_name());
     HOCKET_TRY(job_.store->set(key_of(launch_.rank), mine, options_.deadline));
     for (std::uint32_t rank = 0; rank < launch_.size; ++rank) {
       HOCKET_TRY_ASSIGN(const std::optional<std::string> words, await_member(rank));
       if (!words) return missing(rank);
-      HOCKET_TRY_ASSIGN(Member member, parse_member(rank, *words));
-      job_.members.push_back(std::move(member));
+      Result<Member> member = parse_member(rank, *words, launch_);
+      if (!member && launch_.rank == 0) await_readers();
+      if (!member) return tl::unexpected<Error>(std::move(member.error()));
+      job_.members.push_back(std::move(*member));
     }
     return {};
+  }
+
+  /// With rank 0 the store goes: the others shall have read there what is wrong, and left.
+  void await_readers() {
+    const SteadyTime until = std::min(options_.deadline, steady_clock::now() + kFarewell);
+    for (std::uint32_t rank = 1; rank < launch_.size; ++rank) {
+      if (!job_.store->get(gone_key(rank), until)) return;
+    }
   }
 
   Result<std::optional<std::string>> await_member(std::uint32_t rank) {

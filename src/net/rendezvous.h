@@ -4,7 +4,7 @@
 //   3. Rank r connects to every lower rank and lets every higher one in through its Gate.
 // One rank opens no socket. Ownership: a Job owns its sockets and, on rank 0, the store. Threading: one owner.
 // Refuses: waiting beyond the deadline (the Error names the ranks that have not come), hosts beyond loopback without a
-// secret, roots that differ between ranks of a host.
+// secret, roots that differ between ranks of a host, ranks that believe in different numbers of ranks.
 #pragma once
 
 #include <memory>

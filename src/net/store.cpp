@@ -20,6 +20,7 @@ using std::chrono::steady_clock;
 constexpr std::size_t kKeysMax = std::size_t{64} << 10;
 /// Over the time the server may take to answer a request that waited there.
 constexpr milliseconds kSlack{2000};
+constexpr milliseconds kFarewell{2000};
 
 }  // namespace
 
@@ -59,15 +60,24 @@ class StoreServer::Service {
         waits.push_back({client->socket.get(), static_cast<short>(client->out.empty() ? POLLIN : POLLIN | POLLOUT), 0});
         if (!client->awaited.empty()) until = std::min(until, client->until);
       }
+      if (leaving_at_) until = std::min(until, *leaving_at_);
+      if (leaving_at_) waits.front().events = 0;
       wait_for(waits, until);
-      if ((waits.front().revents & POLLIN) != 0) return;
+      if ((waits.front().revents & POLLIN) != 0) leaving_at_ = steady_clock::now() + kFarewell;
       for (Guest& guest : gate_.admit()) welcome(std::move(guest));
       for (const auto& client : clients_) attend(*client);
       for (std::size_t i = 0; i < clients_.size(); ++i) {
         if (clients_[i]->gone) publish(gone_key(clients_[i]->rank), "gone");
       }
       std::erase_if(clients_, [](const auto& client) { return client->gone; });
+      if (leaving_at_ && (steady_clock::now() >= *leaving_at_ || !is_needed())) return;
     }
+  }
+
+  [[nodiscard]] bool is_needed() const {
+    return std::any_of(clients_.begin(), clients_.end(), [this](const auto& client) {
+      return client->rank != 0 && !words_.contains(met_key(client->rank));
+    });
   }
 
   void welcome(Guest guest) {
@@ -161,6 +171,7 @@ class StoreServer::Service {
   Descriptor stop_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::map<std::string, std::string, std::less<>> words_;
+  std::optional<SteadyTime> leaving_at_;  // at the latest
   std::jthread thread_;
 };
 
@@ -177,6 +188,8 @@ Result<std::unique_ptr<StoreServer>> StoreServer::start(Descriptor listener, con
 }
 
 std::string gone_key(std::uint32_t rank) { return fmt::format("gone/{}", rank); }
+
+std::string met_key(std::uint32_t rank) { return fmt::format("met/{}", rank); }
 
 StoreServer::StoreServer(std::unique_ptr<Service> service) : service_(std::move(service)) {}
 

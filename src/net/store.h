@@ -16,7 +16,10 @@ namespace hocket {
 
 /// Set by the server when the connection of a rank's client has ended.
 [[nodiscard]] std::string gone_key(std::uint32_t rank);
+/// Set by a rank that no longer needs the store to hear what is wrong: it talks with all others.
+[[nodiscard]] std::string met_key(std::uint32_t rank);
 
+/// Before it ends it serves those who have come and not met, two seconds at most: what they ask for says what is wrong.
 class StoreServer {
  public:
   [[nodiscard]] static Result<std::unique_ptr<StoreServer>> start(Descriptor listener, const Secret& secret);

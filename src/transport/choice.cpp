@@ -22,11 +22,13 @@ Result<OpenTransport> open_transport(Job& job, const TransportChoice& choice, St
   const std::uint32_t rank = job.launch.rank;
   if (choice.plug_in != nullptr) {
     HOCKET_TRY_ASSIGN(auto plugged, choice.plug_in->open(job, deadline));
+    if (job.store) HOCKET_TRY(job.store->set(met_key(rank), "", deadline));
     return OpenTransport{choice.name, std::move(plugged)};
   }
   std::vector<std::string> names;
   names.reserve(job.members.size());
   for (const Member& member : job.members) names.push_back(member.text());
+  if (job.store) HOCKET_TRY(job.store->set(met_key(rank), "", deadline));
   if (memory) {
     return OpenTransport{
         "shm", ShmRank::make(rank, std::move(names), std::move(memory), std::move(job.links), {.lends = choice.lends})};

@@ -43,6 +43,7 @@ Result<void> StreamProgram::reserve(std::uint32_t ranks) {
     peers_[op.end.peer].involved = true;
     peers_[op.end.peer].sends += op.role == MessageOp::Role::kSend ? 1 : 0;
     if (op.role != MessageOp::Role::kReceive) continue;
+    peers_[op.end.peer].receives += op.end.cut.segments();
     states_[i].first_place = places;
     states_[i].overflow_begin = overflow_bytes_;
     places += op.end.cut.segments();
@@ -81,7 +82,10 @@ void StreamProgram::restart() {
     state.offered = state.queued = state.arrived = state.lent = state.returned = 0;
     state.listed = false;
   }
-  for (Peer& peer : peers_) fill_slots(peer);
+  for (Peer& peer : peers_) {
+    peer.awaited = peer.receives;
+    fill_slots(peer);
+  }
 }
 
 std::byte* StreamProgram::place(OpId receive, std::uint32_t segment) {

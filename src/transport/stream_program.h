@@ -48,6 +48,13 @@ class StreamProgram final : public LoadedProgram {
   [[nodiscard]] std::size_t sends_to(std::uint32_t peer) const { return peers_[peer].sends; }
 
   void restart();
+  /// A segment of `receive` is here, or word of it.
+  void arrived(OpId receive) {
+    ++state(receive).arrived;
+    --peers_[op(receive).end.peer].awaited;
+  }
+  /// Segments of this call are still to come from that peer.
+  [[nodiscard]] bool awaits(std::uint32_t peer) const { return peers_[peer].awaited > 0; }
   /// A place for a segment of `receive`: a free slot of its peer, else its overflow.
   [[nodiscard]] std::byte* place(OpId receive, std::uint32_t segment);
   void keep(OpId receive, std::uint32_t segment, const std::byte* where) {
@@ -63,6 +70,8 @@ class StreamProgram final : public LoadedProgram {
   struct Peer {
     bool involved = false;
     std::size_t sends = 0;
+    std::uint64_t receives = 0;  // segments
+    std::uint64_t awaited = 0;   // of them, in this call
     std::size_t slots = 0;
     std::size_t free_count = 0;
     std::unique_ptr<std::byte[]> memory;

@@ -56,6 +56,7 @@ void StreamRank::begin(LoadedProgram& program) {
     Link& l = link(peer);
     l.sends.clear();
     l.first_taken = kNoOp;
+    l.loans = 0;
     if (l.left) check_left(peer);
     l.hello_due = l.open && program_->involves(peer);
   }
@@ -169,6 +170,7 @@ void StreamRank::queue_segment(Link& l, OpId id) {
   l.writer.push(header, state.address_out.data(), kNoToken);
   ++state.lent;
   ++loans_;
+  ++l.loans;
 }
 
 void StreamRank::queue_taken(Link& l) {
@@ -210,9 +212,21 @@ void StreamRank::received(std::uint32_t peer, std::size_t bytes, TransportEvents
 
 bool StreamRank::resume(std::uint32_t peer, TransportEvents* events) {
   Link& l = link(peer);
-  if (!l.held || !in_call() || l.reader.header().sequence > call_.number) return false;
+  if (!l.held || !in_call()) return false;
+  if (l.reader.header().sequence > call_.number) return check_ahead(peer);
   l.held = false;
   parse(peer, events);
+  return true;
+}
+
+/// A peer ends a call when its part of it is sent and what it was lent is taken. One that has gone on and still owes
+/// something has another plan; what it may say of that lies behind the hello that is held.
+bool StreamRank::check_ahead(std::uint32_t peer) {
+  if (failure_ || !owes(peer)) return false;
+  raise({Code::kMismatch,
+         fmt::format(
+             "{} and {} disagree on call {}: {} has gone on without its part of the plan here (here: {}, plan {})",
+             names_[rank_], names_[peer], call_.number, names_[peer], call_.text(), call_.plan.text())});
   return true;
 }
 
@@ -326,7 +340,7 @@ void StreamRank::take_frame(std::uint32_t peer, TransportEvents* events) {
       return take_hello(peer);
     case FrameKind::kSegment:
       program_->keep(h.op, h.segment, l.segment_place);
-      ++program_->state(h.op).arrived;
+      program_->arrived(h.op);
       return events->arrived(h.op, 1);
     case FrameKind::kPing:
       l.ping_call = word_at(l.ping_in.data());
@@ -349,7 +363,7 @@ void StreamRank::take_lent(std::uint32_t peer, TransportEvents& events) {
   const FrameHeader& h = link(peer).reader.header();
   program_->keep(h.op, h.segment, nullptr);
   program_->state(h.op).address = word_at(link(peer).lent_in.data());
-  ++program_->state(h.op).arrived;
+  program_->arrived(h.op);
   events.arrived(h.op, 1);
 }
 
@@ -361,6 +375,7 @@ void StreamRank::take_consumed(std::uint32_t peer, TransportEvents* events) {
     return malformed(peer, fmt::format("thanks for {} segments of op {} that it was not lent", h.segment, h.op));
   program_->state(h.op).returned += h.segment;
   loans_ -= h.segment;
+  link(peer).loans -= h.segment;
   events->acknowledged(h.op, h.segment);
 }
 
@@ -402,7 +417,11 @@ void StreamRank::take_bye(std::uint32_t peer) {
 /// A peer that has left took part in the calls up to its bye.
 void StreamRank::check_left(std::uint32_t peer) {
   const Link& l = link(peer);
-  if (failure_ || !in_call() || l.bye_number >= call_.number) return;
+  if (failure_ || !in_call()) return;
+  if (l.bye_number >= call_.number) {
+    check_ahead(peer);
+    return;
+  }
   raise({Code::kMismatch,
          fmt::format("{} left after call {}; {} is in {}", names_[peer], l.bye_number, names_[rank_], call_.text())});
 }

@@ -96,6 +96,7 @@ class StreamRank : public RankTransport {
     bool abort_due = false;
     bool bye_due = false;
     SendQueue sends;                 // with segments to queue
+    std::uint64_t loans = 0;         // segments of this call that it was lent and has not taken
     OpId first_taken = kNoOp;        // list of receives that have taken lent segments
     std::uint64_t hello_number = 0;  // of the last call the peer has begun
     std::uint64_t bye_number = 0;    // calls the peer had finished when it left
@@ -133,6 +134,9 @@ class StreamRank : public RankTransport {
   void take_abort(std::uint32_t peer);
   void take_bye(std::uint32_t peer);
   void check_left(std::uint32_t peer);
+  /// True when it raised a failure.
+  bool check_ahead(std::uint32_t peer);
+  [[nodiscard]] bool owes(std::uint32_t peer) const { return program_->awaits(peer) || link(peer).loans > 0; }
   void refill(Link& l);
   void queue_segments(Link& l);
   void queue_segment(Link& l, OpId id);

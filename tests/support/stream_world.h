@@ -12,8 +12,9 @@
 
 namespace hocket::test {
 
-enum class StreamScenario { kClean, kDeath, kMismatch, kSkip };
-inline constexpr int kStreamScenarios = 4;
+/// kOtherPlan: in one call the stranger runs the same collective by another algorithm.
+enum class StreamScenario { kClean, kDeath, kMismatch, kSkip, kOtherPlan };
+inline constexpr int kStreamScenarios = 5;
 [[nodiscard]] std::string_view name_of(StreamScenario scenario);
 
 struct StreamOutcome {

@@ -70,7 +70,7 @@ TEST_P(StreamWorld, EverySeedIsRightOrNamesTheCause) {
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, StreamWorld,
                          testing::Values(StreamScenario::kClean, StreamScenario::kDeath, StreamScenario::kMismatch,
-                                         StreamScenario::kSkip),
+                                         StreamScenario::kSkip, StreamScenario::kOtherPlan),
                          [](const auto& param) { return std::string(test::name_of(param.param)); });
 
 }  // namespace
