@@ -1,7 +1,8 @@
 // Real processes over loopback: every collective with awkward counts, ranks that disagree in every way, killed and
 // stopped ranks, garbage on the ports, launchers. What is asserted is what ranks say and how they end, and for a kill
 // that they end at all within the limit of the case; nothing may be left behind.
-// HOCKET_KILLS sets how many ranks are killed (here 20).
+// HOCKET_KILLS and HOCKET_FREEZES set how many ranks are killed and stopped (here 20 and 1), HOCKET_REPORT_LIMIT_MS
+// makes a survivor that reports later than that after a kill fail. What was measured is printed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <thread>
 
 #include "net/socket.h"
+#include "support/left_behind.h"
 #include "support/process.h"
 
 namespace hocket {
@@ -156,25 +158,62 @@ std::size_t lines_with(const std::string& text, const std::string& words) {
   return count;
 }
 
+/// The port that the bench's header gives for rank 0.
+std::optional<int> port_of(const std::string& out) {
+  const std::string words = "rank 0 at 127.0.0.1:";
+  const std::size_t at = out.find(words);
+  return at == std::string::npos ? std::nullopt : std::optional(std::atoi(out.c_str() + at + words.size()));
+}
+
+/// When each survivor's line came after the moment; looks every 200 us, until the job has ended.
+std::vector<milliseconds> times_of_reports(Process& job, SteadyTime moment, std::size_t survivors) {
+  std::vector<milliseconds> times;
+  while (times.size() < survivors && job.running()) {
+    const std::size_t seen = lines_with(job.err(), "hocket bench: rank ");
+    const auto now = std::chrono::duration_cast<milliseconds>(steady_clock::now() - moment);
+    while (times.size() < seen) times.push_back(now);
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  const auto now = std::chrono::duration_cast<milliseconds>(steady_clock::now() - moment);
+  while (times.size() < lines_with(job.err(), "hocket bench: rank ")) times.push_back(now);
+  return times;
+}
+
+void print_times(const char* transport, std::size_t jobs, std::string_view what, std::vector<milliseconds> times) {
+  ASSERT_FALSE(times.empty());
+  std::sort(times.begin(), times.end());
+  const auto at = [&times](double share) {
+    return times[std::min(times.size() - 1, static_cast<std::size_t>(share * static_cast<double>(times.size())))]
+        .count();
+  };
+  fmt::print("{}: {} ranks {}, {} reports of survivors: p50 {} ms, p99 {} ms, most {} ms\n", transport, jobs, what,
+             times.size(), at(0.5), at(0.99), times.back().count());
+}
+
 class StormDeath : public testing::TestWithParam<const char*> {};
 
 TEST_P(StormDeath, EverySurvivorNamesTheKilledRank) {
   const std::uint64_t kills = number_of("HOCKET_KILLS", 20);
-  milliseconds longest{0};
+  const milliseconds limit(number_of("HOCKET_REPORT_LIMIT_MS", 0));
+  const std::set<std::string> shared = test::shared_memory();
+  std::vector<milliseconds> times;
   for (std::uint64_t i = 0; i < kills; ++i) {
     const auto victim = static_cast<std::uint32_t>(i % 4);
     Process job(bench({"all_reduce", "--ranks", "4", "-b", "64K", "-e", "1M", "-f", "4", "-n", "1000000"}, GetParam()),
                 {});
     const auto process = job.until<int>(seconds(30), [&] { return process_of(job.out(), victim); });
     ASSERT_TRUE(process) << job.out() << job.err();
+    const auto port = port_of(job.out());
+    ASSERT_TRUE(port) << job.out();
     std::this_thread::sleep_for(milliseconds(i * 37 % 150));
     const SteadyTime killed = steady_clock::now();
     ASSERT_EQ(::kill(*process, SIGKILL), 0);
+    const std::vector<milliseconds> reports = times_of_reports(job, killed, 3);
+    times.insert(times.end(), reports.begin(), reports.end());
     const Ended end = job.wait(seconds(20));
-    const auto took = std::chrono::duration_cast<milliseconds>(steady_clock::now() - killed);
-    longest = std::max(longest, took);
     const std::string name = fmt::format("lost rank {} (host ", victim);
     EXPECT_EQ(end.status, 3) << end.err;
+    EXPECT_EQ(reports.size(), 3U) << end.err;
     EXPECT_EQ(lines_with(end.err, "hocket bench: rank "), 3U) << end.err;
     for (std::uint32_t r = 0; r < 4; ++r) {
       if (r == victim) continue;
@@ -185,23 +224,34 @@ TEST_P(StormDeath, EverySurvivorNamesTheKilledRank) {
            {name, fmt::format("pid {})", *process), std::string("call "), std::string("step ")})
         EXPECT_NE(line.find(word), std::string::npos) << word << " is missing in: " << line;
     }
-
+    if (limit.count() > 0) {
+      EXPECT_LE(reports.back(), limit) << end.err;
+    }
     EXPECT_FALSE(job.group_alive());
+    EXPECT_EQ(test::sockets_at(static_cast<std::uint16_t>(*port)), std::vector<std::string>{});
+    EXPECT_EQ(test::shared_memory_since(shared), std::vector<std::string>{});
   }
-  fmt::print("{} kills, every survivor reported; the longest took {} ms\n", kills, longest.count());
+  print_times(GetParam(), kills, "killed", times);
 }
 
 TEST_P(StormDeath, AStoppedRankIsNamedAtTheDeadline) {
-  Process job(
-      bench({"all_reduce", "--ranks", "4", "-b", "1K", "-e", "1K", "-n", "1000000", "--timeout", "3s"}, GetParam()),
-      {});
-  const auto process = job.until<int>(seconds(30), [&] { return process_of(job.out(), 2); });
-  ASSERT_TRUE(process) << job.err();
-  ASSERT_EQ(::kill(*process, SIGSTOP), 0);
-  const Ended end = job.wait(seconds(30));
-  EXPECT_EQ(end.status, 3);
-  EXPECT_NE(end.err.find("no progress from rank 2 "), std::string::npos) << end.err;
-  EXPECT_FALSE(job.group_alive());
+  const std::uint64_t freezes = number_of("HOCKET_FREEZES", 1);
+  std::vector<milliseconds> times;
+  for (std::uint64_t i = 0; i < freezes; ++i) {
+    Process job(
+        bench({"all_reduce", "--ranks", "4", "-b", "1K", "-e", "1K", "-n", "1000000", "--timeout", "3s"}, GetParam()),
+        {});
+    const auto process = job.until<int>(seconds(30), [&] { return process_of(job.out(), 2); });
+    ASSERT_TRUE(process) << job.err();
+    const SteadyTime stopped = steady_clock::now();
+    ASSERT_EQ(::kill(*process, SIGSTOP), 0);
+    for (const milliseconds time : times_of_reports(job, stopped, 3)) times.push_back(time - seconds(3));
+    const Ended end = job.wait(seconds(30));
+    EXPECT_EQ(end.status, 3);
+    EXPECT_NE(end.err.find("no progress from rank 2 "), std::string::npos) << end.err;
+    EXPECT_FALSE(job.group_alive());
+  }
+  print_times(GetParam(), freezes, "stopped, times after the deadline of 3 s", times);
 }
 
 TEST_P(StormDeath, AStoppedRankThatResumesInTimeIsNoFailure) {
@@ -242,10 +292,7 @@ TEST(StormStrangers, GarbageOnThePortWhileAJobRuns) {
   Process job(bench({"all_reduce", "--ranks", "3", "-b", "8", "-e", "64K", "-f", "2", "-n", "300"}), {});
   const auto port = job.until<int>(seconds(30), [&]() -> std::optional<int> {
     const std::string out = job.out();
-    const std::size_t at = out.find("rank 0 at 127.0.0.1:");
-    return at == std::string::npos || out.find("Rank ") == std::string::npos
-               ? std::nullopt
-               : std::optional(std::atoi(out.c_str() + at + 20));
+    return out.find("Rank ") == std::string::npos ? std::nullopt : port_of(out);
   });
   ASSERT_TRUE(port) << job.err();
   std::vector<Descriptor> kept;

@@ -30,6 +30,7 @@ class Process {
 
   [[nodiscard]] Ended wait(std::chrono::milliseconds limit);
   void signal(int number) const;
+  [[nodiscard]] bool running() { return !reap(); }
   /// Any process left of those it started: they share its session.
   [[nodiscard]] bool group_alive() const;
 
