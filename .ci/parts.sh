@@ -117,3 +117,10 @@ fuzz_search() {
   done
   return "$status"
 }
+
+# A million calls and a hundred communicators made anew, over each transport.
+soak() {
+  cmake --build build/release --target bench_soak
+  local transport
+  for transport in shm tcp; do build/release/bench/bench_soak --transport "$transport"; done
+}
