@@ -3,6 +3,7 @@
 // the way and at the end. Exit status 1: wrong data, an error, more than 1 MiB of growth, or other descriptors.
 //   bench_soak --calls 1000000 --communicators 101 --ranks 2 --transport shm
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,6 +49,7 @@ struct Footprint {
 };
 
 Footprint footprint() {
+  ::malloc_trim(0);
   Footprint now;
   std::ifstream file("/proc/self/status");
   for (std::string word; file >> word;) {
