@@ -57,9 +57,9 @@ class SymmetrySearch {
   [[nodiscard]] std::vector<OpId> first_rank() const {
     return {by_order_.begin(), by_order_.begin() + schedule_.first_op(1)};
   }
-  [[nodiscard]] bool single_hops() const {
+  [[nodiscard]] bool hops_at_most(std::size_t most) const {
     for (OpId id = 0; id < order_.size(); ++id) {
-      if (schedule_.op(id).sends() && routes_.of(id).size() != 1) return false;
+      if (schedule_.op(id).sends() && (routes_.of(id).empty() || routes_.of(id).size() > most)) return false;
     }
     return true;
   }
@@ -112,12 +112,16 @@ class SymmetrySearch {
     const OpId other = schedule_.match(b);
     if ((partner == kNoOp) != (other == kNoOp)) return false;
     if (partner != kNoOp && order_[partner] != order_[other]) return false;
-    if (x.sends()) {
-      const Link& used = topology_.link(routes_.of(a).front());
-      const Link& same = topology_.link(routes_.of(b).front());
-      if (used.bandwidth != same.bandwidth || used.latency != same.latency) return false;
-    }
+    if (x.sends() && !same_rates(routes_.of(a), routes_.of(b))) return false;
     return waits_of(a) == waits_of(b);
+  }
+
+  [[nodiscard]] bool same_rates(std::span<const LinkId> a, std::span<const LinkId> b) const {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](LinkId x, LinkId y) {
+      const Link& used = topology_.link(x);
+      const Link& same = topology_.link(y);
+      return used.bandwidth == same.bandwidth && used.latency == same.latency;
+    });
   }
 
   /// The first op (in order) of a rank that sends over the link of op i, for all i: equal for all ranks.
@@ -151,8 +155,19 @@ class SymmetrySearch {
 
 std::optional<RankSymmetry> RankSymmetry::find(const Schedule& schedule, const Topology& topology,
                                                const FlatRoutes& routes, const EndpointCosts& costs) {
+  return find_within(1, schedule, topology, routes, costs);
+}
+
+std::optional<RankSymmetry> RankSymmetry::find_on_star(const Schedule& schedule, const Topology& topology,
+                                                       const FlatRoutes& routes, const EndpointCosts& costs) {
+  return find_within(2, schedule, topology, routes, costs);
+}
+
+std::optional<RankSymmetry> RankSymmetry::find_within(std::size_t hops, const Schedule& schedule,
+                                                      const Topology& topology, const FlatRoutes& routes,
+                                                      const EndpointCosts& costs) {
   SymmetrySearch search(schedule, topology, routes, costs);
-  if (!search.single_hops() || !search.order_ops() || !search.all_alike()) return std::nullopt;
+  if (!search.hops_at_most(hops) || !search.order_ops() || !search.all_alike()) return std::nullopt;
   RankSymmetry found;
   found.by_order_ = search.first_rank();
   found.order_ = search.take_order();

@@ -22,6 +22,10 @@ class RankSymmetry {
  public:
   [[nodiscard]] static std::optional<RankSymmetry> find(const Schedule& schedule, const Topology& topology,
                                                         const FlatRoutes& routes, const EndpointCosts& costs);
+  /// The same where every rank is joined to one switch by a link each way (is_star()), over which all it sends and
+  /// receives goes. Which of two messages that reach a rank's link at one instant goes first is not part of the proof.
+  [[nodiscard]] static std::optional<RankSymmetry> find_on_star(const Schedule& schedule, const Topology& topology,
+                                                                const FlatRoutes& routes, const EndpointCosts& costs);
 
   /// The op of rank 0 that stands for `id`.
   [[nodiscard]] OpId stands_for(OpId id) const { return by_order_[order_[id]]; }
@@ -30,6 +34,9 @@ class RankSymmetry {
 
  private:
   RankSymmetry() = default;
+  [[nodiscard]] static std::optional<RankSymmetry> find_within(std::size_t hops, const Schedule& schedule,
+                                                               const Topology& topology, const FlatRoutes& routes,
+                                                               const EndpointCosts& costs);
   std::vector<std::uint32_t> order_;  // per op
   std::vector<OpId> by_order_;        // rank 0's ops
 };

@@ -12,6 +12,7 @@
 #include "exchange/csv.h"
 #include "exchange/schedule_format.h"
 #include "flags.h"
+#include "graph_view.h"
 #include "planner/planner.h"
 #include "progress_line.h"
 #include "report/table.h"
@@ -116,6 +117,8 @@ void print_text(const Topology& t, const Plan& plan, const SimulationResult& r) 
 }
 
 Result<int> run(const Flags& flags) {
+  if (flags.step.given() && is_workload_file(flags.file))
+    return simulate_file({flags.file, flags.timeline, flags.json}, flags.step);
   if (flags.step.given()) {
     return simulate_workload(flags.file, flags.step, {flags.timeline, flags.csv}, flags.json);
   }

@@ -1,0 +1,48 @@
+#include "planner/group_choice.h"
+
+#include <algorithm>
+
+#include "algorithms/algorithm.h"
+#include "planner/planner.h"
+
+namespace hocket {
+namespace {
+
+constexpr std::uint32_t kSearchedRanksMax = 16;
+constexpr std::uint32_t kSearchedVerticesMax = 128;
+
+BoundCollective bound(const Collective& collective, Bytes largest) {
+  BoundCollective what{collective, std::max<std::int64_t>(1, largest.count / size_of(DataType::kF32)), DataType::kF32,
+                       ReduceOp::kSum};
+  if (is_blocked(collective.kind))
+    what.count = std::max<std::int64_t>(1, what.count / collective.ranks) * collective.ranks;
+  return what;
+}
+
+}  // namespace
+
+Result<GroupChooser> choose_for_groups(const std::vector<std::string>& names) {
+  std::vector<const Algorithm*> wanted;
+  wanted.reserve(names.size() + 1);
+  for (const std::string& name : names) {
+    HOCKET_TRY_ASSIGN(const Algorithm* found, find_algorithm(name));
+    wanted.push_back(found);
+  }
+  HOCKET_TRY_ASSIGN(const Algorithm* pipelined, find_algorithm("hierarchical_two_way"));
+  HOCKET_TRY_ASSIGN(const Algorithm* ring, find_algorithm("ring"));
+  HOCKET_TRY_ASSIGN(const Algorithm* direct, find_algorithm("direct"));
+  wanted.push_back(pipelined);
+  return GroupChooser([wanted, ring, direct](const Collective& collective, const Topology& network,
+                                             Bytes largest) -> Result<VerifiedSchedule> {
+    const PlanRequest request{network, collective};
+    for (const Algorithm* algorithm : wanted) {
+      if (algorithm->supports(request).empty()) return plan_algorithm(*algorithm, request);
+    }
+    if (collective.ranks > kSearchedRanksMax || network.vertices().size() > kSearchedVerticesMax)
+      return plan_algorithm(collective.kind == CollectiveKind::kAllToAll ? *direct : *ring, request);
+    HOCKET_TRY_ASSIGN(Planning planning, plan_collective(network, bound(collective, largest), {}));
+    return planning.candidates[planning.chosen].plan.verified();
+  });
+}
+
+}  // namespace hocket

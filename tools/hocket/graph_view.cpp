@@ -1,0 +1,178 @@
+#include "graph_view.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "exchange/load_graph.h"
+#include "exchange/platform_yaml.h"
+#include "flags.h"
+#include "losses.h"
+#include "planner/group_choice.h"
+#include "report/table.h"
+#include "simulator/graph_step.h"
+#include "simulator/step_timeline.h"
+
+namespace hocket {
+namespace {
+
+struct Row {
+  CommunicationEngine engine;
+  GraphResult result;
+};
+
+std::string time_text(Picos t) { return format_seconds(to_seconds(t)); }
+
+Result<std::vector<CommunicationEngine>> wanted_engines(const Platform& platform, const StepFlags& flags) {
+  std::vector<CommunicationEngine> engines;
+  for (const std::string& name : flags.endpoints) {
+    if (name == "all") {
+      engines.insert(engines.end(), platform.engines.begin(), platform.engines.end());
+      continue;
+    }
+    HOCKET_TRY_ASSIGN(const CommunicationEngine* engine, platform.engine(name));
+    engines.push_back(*engine);
+  }
+  if (engines.empty()) engines.push_back(platform.engines.front());
+  if (flags.split.empty()) return engines;
+  if (flags.split != "shared" && flags.split != "static")
+    return fail(Code::kInvalidArgument, "--split {}: neither shared nor static", flags.split);
+  for (CommunicationEngine& engine : engines) {
+    const bool can = flags.split == "static" && engine.memory_bandwidth && engine.overlaps;
+    engine.split = can ? BudgetSplit::kStatic : BudgetSplit::kShared;
+  }
+  return engines;
+}
+
+Result<void> refuse_model_flags(const StepFlags& flags) {
+  const std::string_view given = flags.batch > 0            ? "--batch"
+                                 : flags.sequence > 0       ? "--sequence"
+                                 : !flags.precision.empty() ? "--precision"
+                                                            : "";
+  if (given.empty()) return {};
+  return fail(Code::kInvalidArgument, "{}: only built-in workloads have it; a file states its work", given);
+}
+
+/// "tp: 4 groups of 2 ranks".
+std::string division_text(const RankDivision& division) {
+  std::size_t least = SIZE_MAX, most = 0;
+  for (const auto& group : division.groups) {
+    least = std::min(least, group.size());
+    most = std::max(most, group.size());
+  }
+  const std::string size = least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most);
+  return fmt::format("{}: {} group{} of {} ranks", division.name, division.groups.size(),
+                     division.groups.size() == 1 ? "" : "s", size);
+}
+
+nlohmann::ordered_json row_json(const Row& row, std::uint32_t steps) {
+  const StepResult& r = row.result.step;
+  nlohmann::ordered_json exposed = nlohmann::ordered_json::object();
+  for (const auto& entry : r.exposed_for) exposed[entry.first] = to_seconds(entry.second).value;
+  return {{"endpoint", row.engine.name},
+          {"kind", std::string(name_of(row.engine.kind))},
+          {"algorithms", row.result.algorithms},
+          {"step_time_s", to_seconds(r.time).value / steps},
+          {"time_s", to_seconds(r.time).value},
+          {"compute_s", to_seconds(r.compute_busy).value},
+          {"compute_alone_s", to_seconds(r.compute_alone).value},
+          {"host_s", to_seconds(row.result.host).value},
+          {"communication_s", to_seconds(r.communication).value},
+          {"exposed_s", to_seconds(r.exposed).value},
+          {"exposed_by_cause_s", exposed},
+          {"hidden_fraction", r.hidden_fraction()},
+          {"compute_slowdown", r.compute_slowdown()},
+          {"memory_bytes_read", r.memory_bytes_read},
+          {"memory_bytes_written", r.memory_bytes_written},
+          {"sent_bytes", r.sent_bytes},
+          {"network_bytes", r.network_bytes},
+          {"messages", row.result.messages},
+          {"energy_J", nullptr},
+          {"ranks", r.ranks},
+          {"ranks_simulated", r.simulated},
+          {"events", r.events},
+          {"wall_s", r.wall_s}};
+}
+
+void print_document(const ImportedGraph& imported, const Platform& platform, const std::vector<Row>& rows,
+                    std::uint32_t steps) {
+  nlohmann::ordered_json out = document("sim");
+  out["workload"] = imported.graph.name;
+  out["workload_source"] = imported.graph.source;
+  out["platform"] = platform.name;
+  out["steps"] = steps;
+  out["counts"] = imported.counts;
+  out["losses"] = losses_json(imported.losses);
+  for (const RankDivision& division : imported.graph.divisions)
+    out["groups"].push_back({{"name", division.name}, {"groups", division.groups.size()}});
+  for (const Row& row : rows) out["rows"].push_back(row_json(row, steps));
+  print_json(out);
+}
+
+void print_text(const ImportedGraph& imported, const Platform& platform, const std::vector<Row>& rows,
+                std::uint32_t steps) {
+  fmt::print("{}: {}\n", imported.graph.name, imported.graph.source);
+  for (const std::string& line : imported.counts) fmt::print("{}\n", line);
+  print_losses("note", imported.losses);
+  for (const RankDivision& division : imported.graph.divisions) fmt::print("{}\n", division_text(division));
+  for (const auto& entry : rows.front().result.algorithms) fmt::print("{} by {}\n", entry.first, entry.second);
+  fmt::print("on {}, {} ranks, {} step{}; collectives of {} a step on rank 0\n", platform.name,
+             rows.front().result.step.ranks, steps, steps == 1 ? "" : "s",
+             format_bytes({static_cast<std::int64_t>(imported.graph.collective_bytes())}));
+  Table table({"endpoint", "step", "compute", "slowdown", "exposed", "hidden %", "sent GB", "read GB"});
+  for (const Row& row : rows) {
+    const StepResult& r = row.result.step;
+    table.add({row.engine.name, format_seconds({to_seconds(r.time).value / steps}), time_text(r.compute_busy),
+               fmt::format("{:.3f}", r.compute_slowdown()), time_text(r.exposed),
+               fmt::format("{:.1f}", 100 * r.hidden_fraction()), fmt::format("{:.4g}", r.sent_bytes / 1e9),
+               fmt::format("{:.4g}", r.memory_bytes_read / 1e9)});
+  }
+  fmt::print("{}", table.text());
+  for (const Row& row : rows) {
+    for (const auto& entry : row.result.step.exposed_for)
+      fmt::print("exposed with {}: {} for {}\n", row.engine.name, time_text(entry.second), entry.first);
+  }
+  fmt::print("figures are those of the rank that ends last; {}\n",
+             rows.front().result.step.simulated == 1 ? "one rank stands for all: proved alike" : "all ranks simulated");
+}
+
+}  // namespace
+
+bool is_workload_file(const std::string& name) {
+  std::error_code error;
+  return name.find('\0') == std::string::npos && std::filesystem::exists(name, error);
+}
+
+Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step) {
+  HOCKET_TRY(refuse_model_flags(step));
+  HOCKET_TRY_ASSIGN(const Platform platform, load_platform(step.platform));
+  HOCKET_TRY_ASSIGN(const Topology topology, platform.build_topology());
+  HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, wanted_engines(platform, step));
+  const RankLayout layout{topology.rank_count(), {topology.extents().begin(), topology.extents().end()}};
+  HOCKET_TRY_ASSIGN(const ImportedGraph imported, load_graph(flags.file, layout));
+  HOCKET_TRY_ASSIGN(const GroupChooser choose, choose_for_groups(step.algorithms));
+  if (!flags.timeline.empty()) HOCKET_TRY(check_writable(flags.timeline));
+  std::vector<Row> rows;
+  rows.reserve(engines.size());
+  for (const CommunicationEngine& engine : engines) {
+    const StepOptions options{.steps = step.steps, .fold = !step.unfolded, .timeline = !flags.timeline.empty()};
+    HOCKET_TRY_ASSIGN(GraphResult result,
+                      simulate_graph(imported.graph, {platform, topology, engine}, choose, options));
+    rows.push_back({engine, std::move(result)});
+  }
+  if (!flags.timeline.empty()) {
+    std::vector<StepTrack> tracks;
+    tracks.reserve(rows.size());
+    for (const Row& row : rows) tracks.push_back({row.engine.name, row.result.step.timeline});
+    HOCKET_TRY(write_file(flags.timeline, step_timeline(tracks)));
+  }
+  if (flags.json) {
+    print_document(imported, platform, rows, step.steps);
+  } else {
+    print_text(imported, platform, rows, step.steps);
+  }
+  return 0;
+}
+
+}  // namespace hocket

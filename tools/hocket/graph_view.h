@@ -1,0 +1,26 @@
+// What `hocket sim FILE --platform P` does with a workload from a file: its task graph on a platform with each of the
+// endpoints asked for, side by side, as text, JSON and a timeline, after what was read and what was lost of the file.
+// Ownership: none. Threading: prints to stdout, one owner. Refuses: what load_platform(), load_graph() and
+// simulate_graph() do, flags that only built-in workloads have.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "step_view.h"
+
+namespace hocket {
+
+/// Where the work comes from and where else it goes.
+struct GraphFlags {
+  std::string file;
+  std::string timeline;
+  bool json = false;
+};
+
+/// True when a file of that name is there: then it is not a built-in workload.
+[[nodiscard]] bool is_workload_file(const std::string& name);
+
+[[nodiscard]] Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step);
+
+}  // namespace hocket
