@@ -1,5 +1,6 @@
 #include "simulator/graph_step.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "simulator/graph_run.h"
@@ -12,6 +13,15 @@ constexpr std::uint64_t kInstancesMax = std::uint64_t{1} << 26;
 Result<void> check(const TaskGraph& graph, const StepMachine& machine, const StepOptions& options) {
   HOCKET_TRY(validate(graph));
   if (options.steps == 0) return fail(Code::kInvalidArgument, "0 steps: at least one is simulated");
+  const auto tied = [](const Task& task) { return !task.after_previous.empty(); };
+  const bool repeats = std::all_of(graph.programs.begin(), graph.programs.end(), [&](const TaskProgram& program) {
+    return std::any_of(program.tasks.begin(), program.tasks.end(), tied);
+  });
+  if (options.steps > 1 && !repeats) {
+    return fail(Code::kInvalidArgument,
+                "{} steps of '{}': it does not say what the next step waits for, one is simulated", options.steps,
+                graph.name);
+  }
   for (const TaskProgram& program : graph.programs) {
     for (const Task& task : program.tasks) {
       const WorkCompute& c = task.compute;

@@ -14,6 +14,11 @@ constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
 double value_or(const MaybeFigure& figure, double otherwise) { return figure ? figure->value : otherwise; }
 
+/// Nothing to do and no time stated: it holds dependencies together and takes no turn.
+bool is_empty(const Task& task) {
+  return !task.compute.stated && task.compute.flops <= 0 && task.compute.memory_bytes <= 0;
+}
+
 }  // namespace
 
 void GraphRun::set_capacities(std::uint32_t r) {
@@ -68,7 +73,7 @@ void GraphRun::make_ready(std::uint32_t r, Instance i) {
   Rank& rank = ranks_[r];
   mark(r);
   const Task& t = task(r, i);
-  if (t.collective || t.message) {
+  if (t.collective || t.message || is_empty(t)) {
     rank.issuable.push_back(i);
     return;
   }
@@ -173,6 +178,8 @@ bool GraphRun::reach_tasks(std::uint32_t r) {
   for (const Instance i : reached) {
     if (task(r, i).message) {
       reach_message(r, i);
+    } else if (!task(r, i).collective) {
+      end_instance(r, i);
     } else {
       reach_call(r, i);
     }

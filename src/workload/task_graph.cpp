@@ -63,7 +63,8 @@ std::string circle(const TaskProgram& program, const std::vector<std::size_t>& w
   return text + (named == kNamedMax ? "... -> " : "") + program.tasks[at].place;
 }
 
-Result<void> check_cycles(const TaskProgram& program) {
+/// What is left to wait for when all that can run has run: per task, dependencies; none where nothing is left.
+std::vector<std::size_t> waits_left(const TaskProgram& program) {
   const std::size_t count = program.tasks.size();
   std::vector<std::vector<NodeId>> later(count);
   std::vector<std::size_t> waits(count);
@@ -78,9 +79,15 @@ Result<void> check_cycles(const TaskProgram& program) {
       if (--waits[id] == 0) ready.push_back(id);
     }
   }
-  if (ready.size() == count) return {};
-  return fail(Code::kMalformed, "{}: {} tasks wait for one another in a circle: {}", program.origin,
-              count - ready.size(), circle(program, waits));
+  return waits;
+}
+
+Result<void> check_cycles(const TaskProgram& program) {
+  const std::vector<std::size_t> waits = waits_left(program);
+  const auto left = std::count_if(waits.begin(), waits.end(), [](std::size_t w) { return w > 0; });
+  if (left == 0) return {};
+  return fail(Code::kMalformed, "{}: {} tasks wait for one another in a circle: {}", program.origin, left,
+              circle(program, waits));
 }
 
 Result<void> check_divisions(const TaskGraph& graph) {
@@ -264,6 +271,11 @@ bool TaskGraph::has_messages() const {
   return std::any_of(programs.begin(), programs.end(), [](const TaskProgram& program) {
     return std::any_of(program.tasks.begin(), program.tasks.end(), [](const Task& t) { return t.message.has_value(); });
   });
+}
+
+bool has_circle(const TaskProgram& program) {
+  const std::vector<std::size_t> waits = waits_left(program);
+  return std::any_of(waits.begin(), waits.end(), [](std::size_t w) { return w > 0; });
 }
 
 std::vector<std::uint32_t> groups_of_ranks(const RankDivision& division, std::uint32_t ranks) {

@@ -80,6 +80,9 @@ struct TaskMeeting {
 
 [[nodiscard]] Result<void> validate(const TaskGraph& graph);
 
+/// Whether some tasks wait for one another; dependencies must exist.
+[[nodiscard]] bool has_circle(const TaskProgram& program);
+
 /// The same work on every one of `ranks` ranks, its collectives over all of them.
 [[nodiscard]] TaskGraph graph_of(const Workload& workload, std::uint32_t ranks);
 

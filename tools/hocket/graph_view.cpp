@@ -54,6 +54,14 @@ Result<void> refuse_model_flags(const StepFlags& flags) {
   return fail(Code::kInvalidArgument, "{}: only built-in workloads have it; a file states its work", given);
 }
 
+/// The narrowest floating type that the platform has a rate for.
+DataType rated_type(const Platform& platform) {
+  for (const DataType type : {DataType::kF16, DataType::kBf16, DataType::kF32, DataType::kF64}) {
+    if (platform.endpoint.rates[static_cast<std::size_t>(type)]) return type;
+  }
+  return DataType::kF16;
+}
+
 /// "tp: 4 groups of 2 ranks".
 std::string division_text(const RankDivision& division) {
   std::size_t least = SIZE_MAX, most = 0;
@@ -139,9 +147,15 @@ void print_text(const ImportedGraph& imported, const Platform& platform, const s
 
 }  // namespace
 
-bool is_workload_file(const std::string& name) {
+void GraphFlags::declare(CLI::App& app) {
+  app.add_option("--chakra", chakra, "platform: Chakra traces, one per rank, or the prefix of PREFIX.<rank>.et")
+      ->expected(1, -1);
+  app.add_option("--groups", groups, "platform: JSON of the groups that traces name [PREFIX.groups.json if there]");
+}
+
+bool GraphFlags::from_file() const {
   std::error_code error;
-  return name.find('\0') == std::string::npos && std::filesystem::exists(name, error);
+  return !chakra.empty() || (file.find('\0') == std::string::npos && std::filesystem::exists(file, error));
 }
 
 Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step) {
@@ -150,7 +164,9 @@ Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step) {
   HOCKET_TRY_ASSIGN(const Topology topology, platform.build_topology());
   HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, wanted_engines(platform, step));
   const RankLayout layout{topology.rank_count(), {topology.extents().begin(), topology.extents().end()}};
-  HOCKET_TRY_ASSIGN(const ImportedGraph imported, load_graph(flags.file, layout));
+  const WorkloadFiles files{flags.chakra.empty() ? std::vector{flags.file} : flags.chakra, !flags.chakra.empty(),
+                            flags.groups, rated_type(platform)};
+  HOCKET_TRY_ASSIGN(const ImportedGraph imported, load_graph(files, layout));
   HOCKET_TRY_ASSIGN(const GroupChooser choose, choose_for_groups(step.algorithms));
   if (!flags.timeline.empty()) HOCKET_TRY(check_writable(flags.timeline));
   std::vector<Row> rows;

@@ -13,13 +13,16 @@ namespace hocket {
 
 /// Where the work comes from and where else it goes.
 struct GraphFlags {
-  std::string file;
+  std::string file;                 // a workload, or
+  std::vector<std::string> chakra;  // traces, or their prefix
+  std::string groups;
   std::string timeline;
   bool json = false;
-};
 
-/// True when a file of that name is there: then it is not a built-in workload.
-[[nodiscard]] bool is_workload_file(const std::string& name);
+  void declare(CLI::App& app);
+  /// The workload is in files, not built in.
+  [[nodiscard]] bool from_file() const;
+};
 
 [[nodiscard]] Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step);
 

@@ -26,15 +26,13 @@ namespace hocket {
 namespace {
 
 struct Flags {
-  std::string file;
+  GraphFlags graph;
   TopologyFlags topology;
   CollectiveFlags amount;
   SimulationFlags simulation;
   StepFlags step;
-  std::string timeline;
   std::string csv;
   std::vector<std::string> with, with_sizes, with_groups;
-  bool json = false;
 };
 
 void print_document(const Topology& t, const Plan& plan, const SimulationResult& r) {
@@ -117,28 +115,32 @@ void print_text(const Topology& t, const Plan& plan, const SimulationResult& r) 
 }
 
 Result<int> run(const Flags& flags) {
-  if (flags.step.given() && is_workload_file(flags.file))
-    return simulate_file({flags.file, flags.timeline, flags.json}, flags.step);
+  if (flags.step.given() && flags.graph.from_file()) {
+    if (flags.csv.empty()) return simulate_file(flags.graph, flags.step);
+    return fail(Code::kUnsupported, "--csv: not written for workloads from files, --json is");
+  }
+  if (flags.graph.file.empty())
+    return fail(Code::kInvalidArgument, "file is required: a schedule, or a workload (with --platform)");
   if (flags.step.given()) {
-    return simulate_workload(flags.file, flags.step, {flags.timeline, flags.csv}, flags.json);
+    return simulate_workload(flags.graph.file, flags.step, {flags.graph.timeline, flags.csv}, flags.graph.json);
   }
   if (flags.topology.topology.empty())
     return fail(Code::kInvalidArgument, "--topo is missing (for a schedule file), or --platform (for a workload)");
   if (!flags.with.empty() || !flags.with_sizes.empty() || !flags.with_groups.empty()) {
-    if (!flags.timeline.empty() || !flags.csv.empty()) {
+    if (!flags.graph.timeline.empty() || !flags.csv.empty()) {
       return fail(Code::kInvalidArgument, "{} shows one schedule: not with --with",
                   flags.csv.empty() ? "--timeline" : "--csv");
     }
-    return simulate_jobs({flags.file, flags.with, flags.with_sizes, flags.with_groups, flags.topology, flags.amount,
-                          flags.simulation, flags.json});
+    return simulate_jobs({flags.graph.file, flags.with, flags.with_sizes, flags.with_groups, flags.topology,
+                          flags.amount, flags.simulation, flags.graph.json});
   }
-  HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(flags.file));
+  HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(flags.graph.file));
   const Collective collective = schedule.collective();
   HOCKET_TRY_ASSIGN(const Topology topology, flags.topology.load());
   HOCKET_TRY_ASSIGN(VerifiedSchedule verified, prove(std::move(schedule)));
-  HOCKET_TRY_ASSIGN(const BoundCollective what, flags.amount.bind(collective, flags.file));
+  HOCKET_TRY_ASSIGN(const BoundCollective what, flags.amount.bind(collective, flags.graph.file));
   HOCKET_TRY_ASSIGN(SimulateOptions options, flags.simulation.options());
-  for (const std::string& path : {flags.timeline, flags.csv}) {
+  for (const std::string& path : {flags.graph.timeline, flags.csv}) {
     if (!path.empty()) HOCKET_TRY(check_writable(path));
   }
   PlanningOptions search;
@@ -150,17 +152,17 @@ Result<int> run(const Flags& flags) {
   HOCKET_TRY_ASSIGN(Candidate best, simulate_best(verified, topology, what, search));
   const Plan plan = std::move(best.plan);
   SimulationResult result = std::move(best.simulated);
-  options.timeline = !flags.timeline.empty();
+  options.timeline = !flags.graph.timeline.empty();
   if (options.timeline) {
     HOCKET_TRY_ASSIGN(result, simulate(plan, topology, options));
   }
   line.reset();
-  if (options.timeline) HOCKET_TRY(write_file(flags.timeline, chrome_timeline(result, plan, topology)));
+  if (options.timeline) HOCKET_TRY(write_file(flags.graph.timeline, chrome_timeline(result, plan, topology)));
   if (!flags.csv.empty()) {
     HOCKET_TRY_ASSIGN(const std::string text, csv_text(topology, plan, result));
     HOCKET_TRY(write_file(flags.csv, text));
   }
-  if (flags.json) {
+  if (flags.graph.json) {
     print_document(topology, plan, result);
   } else {
     print_text(topology, plan, result);
@@ -171,8 +173,8 @@ Result<int> run(const Flags& flags) {
 /// What belongs to a schedule file has no meaning for a step on a platform, and the other way round.
 void part_flags(CLI::App& app) {
   constexpr std::array kShared{"--help", "--json", "--csv", "--timeline", "--platform"};
-  constexpr std::array kOfSteps{"--endpoint",  "--algo",  "--steps",  "--batch",     "--sequence",
-                                "--precision", "--split", "--bucket", "--optimizer", "--unfolded"};
+  constexpr std::array kOfSteps{"--endpoint", "--algo",   "--steps",     "--batch",    "--sequence", "--precision",
+                                "--split",    "--bucket", "--optimizer", "--unfolded", "--chakra",   "--groups"};
   CLI::Option* const platform = app.get_option("--platform");
   for (CLI::Option* const option : app.get_options()) {
     const auto is = [option](const char* name) { return option->check_name(name); };
@@ -187,18 +189,19 @@ void part_flags(CLI::App& app) {
 
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
-  app.add_option("file", flags->file, "a schedule file (with --topo), or a workload (with --platform)")->required();
+  app.add_option("file", flags->graph.file, "a schedule file (with --topo), or a workload (with --platform)");
   flags->topology.declare(app, false, false);
   flags->amount.declare(app);
   flags->simulation.declare(app);
   flags->step.declare(app);
-  app.add_option("--timeline", flags->timeline, "write a Chrome JSON timeline (chrome://tracing, Perfetto)");
+  flags->graph.declare(app);
+  app.add_option("--timeline", flags->graph.timeline, "write a Chrome JSON timeline (chrome://tracing, Perfetto)");
   app.add_option("--csv", flags->csv, "write every figure as CSV: a row per endpoint, or per figure and link");
   app.add_option("--with", flags->with, "another schedule that starts at the same time; repeat for more")
       ->allow_extra_args(false);
   app.add_option("--with-size", flags->with_sizes, "--size of the k-th --with [--size]")->allow_extra_args(false);
   app.add_option("--with-group", flags->with_groups, "--group of the k-th --with [--group]")->allow_extra_args(false);
-  app.add_flag("--json", flags->json, "a JSON document on stdout");
+  app.add_flag("--json", flags->graph.json, "a JSON document on stdout");
   part_flags(app);
   return [flags] { return run(*flags); };
 }
