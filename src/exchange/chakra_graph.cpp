@@ -51,8 +51,9 @@ class TraceReader {
     return program;
   }
 
-  /// Tracers of programs write who called whom as control dependencies, and what a caller returned as data of the
-  /// callee: taken together these wait for one another. Only such pairs of the host are dropped.
+  /// Tracers of programs write who called or launched whom as control dependencies of the caller, and what the caller
+  /// prepared as data of the callee: taken together these wait for one another. Only control dependencies of the host
+  /// are dropped.
   void drop_nesting(TaskProgram& program) {
     for (NodeId i = 0; i < program.tasks.size(); ++i) {
       const ChakraNode& node = trace_.trace.nodes[i];
@@ -62,7 +63,7 @@ class TraceReader {
         const auto has = [id](const std::vector<std::uint64_t>& list) {
           return std::find(list.begin(), list.end(), id) != list.end();
         };
-        const bool nests = program.tasks[on].on_host && has(node.control_dependencies) && !has(node.data_dependencies);
+        const bool nests = has(node.control_dependencies) && !has(node.data_dependencies);
         counts_.nested += nests ? 1 : 0;
         return nests;
       });
@@ -269,7 +270,7 @@ void note_losses(const Counts& counts, ImportedGraph& imported) {
   if (counts.dangling > 0)
     losses.repaired("dependencies", several(counts.dangling, "on nodes that are not in the file"), "dropped");
   if (counts.nested > 0) {
-    losses.repaired("ctrl_deps", several(counts.nested, "between calls of the host"),
+    losses.repaired("ctrl_deps", several(counts.nested, "of calls of the host"),
                     "dropped: with the data they wait for one another");
   }
   if (counts.host_sides > 0)

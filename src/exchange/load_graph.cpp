@@ -8,6 +8,7 @@
 #include "exchange/file_text.h"
 #include "exchange/rank_files.h"
 #include "exchange/text_place.h"
+#include "exchange/workload_yaml.h"
 
 namespace hocket {
 namespace {
@@ -63,6 +64,14 @@ Result<ImportedGraph> read_graph(const std::string& path, std::string_view bytes
   if (kind != nullptr && kind->name == "simai-workload") {
     HOCKET_TRY_ASSIGN(const AstraWorkload workload, parse_astra_workload(bytes, name));
     return graph_of(workload, name, layout);
+  }
+  if (kind != nullptr && kind->name == "hocket-workload") {
+    ImportedGraph imported;
+    HOCKET_TRY_ASSIGN(imported.graph, read_workload_yaml(bytes, name));
+    std::size_t tasks = 0;
+    for (const TaskProgram& program : imported.graph.programs) tasks += program.tasks.size();
+    imported.counts = {fmt::format("tasks: {} read, {} kept", tasks, tasks)};
+    return imported;
   }
   if (kind != nullptr) return fail(Code::kMalformed, "{}: {}, not a workload", path, kind->description);
   return fail(Code::kMalformed, "{}: no workload of a format known; hocket doctor says what it is", path);

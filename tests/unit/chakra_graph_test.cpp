@@ -32,10 +32,13 @@ ChakraNode collective(std::uint64_t id, std::uint64_t kind, std::uint64_t bytes,
   return n;
 }
 
-ChakraNode message(std::uint64_t id, bool sends, std::uint64_t from, std::uint64_t to, std::uint64_t bytes,
-                   std::uint64_t tag = 0) {
+struct Ends {
+  std::uint64_t from = 0, to = 0;
+};
+
+ChakraNode message(std::uint64_t id, bool sends, Ends ends, std::uint64_t bytes, std::uint64_t tag = 0) {
   ChakraNode n = node(id, sends ? ChakraNodeType::kSend : ChakraNodeType::kReceive);
-  n.attributes = {chakra_int32("comm_src", from), chakra_int32("comm_dst", to), chakra_int32("comm_tag", tag),
+  n.attributes = {chakra_int32("comm_src", ends.from), chakra_int32("comm_dst", ends.to), chakra_int32("comm_tag", tag),
                   chakra_int64("comm_size", bytes)};
   return n;
 }
@@ -82,12 +85,12 @@ TEST(ChakraGraph, DependenciesOfBothKindsAreKept) {
 TEST(ChakraGraph, APipelineOfTwoStagesTakesItsClosedForm) {
   // 10 us of compute, 1 MB over 100 GB/s and 1 us, 20 us of compute, and back.
   const GraphWorld world(pair_of(100e9));
-  ChakraNode send = message(2, true, 0, 1, 1000000, 3);
+  ChakraNode send = message(2, true, {0, 1}, 1000000, 3);
   send.data_dependencies = {1};
-  ChakraNode back = message(3, true, 1, 0, 1000000, 4);
+  ChakraNode back = message(3, true, {1, 0}, 1000000, 4);
   back.data_dependencies = {2};
-  const auto imported = read({{kernel(1, 10), send, message(4, false, 1, 0, 1000000, 4)},
-                              {message(1, false, 0, 1, 1000000, 3), kernel(2, 20, {1}), back}})
+  const auto imported = read({{kernel(1, 10), send, message(4, false, {1, 0}, 1000000, 4)},
+                              {message(1, false, {0, 1}, 1000000, 3), kernel(2, 20, {1}), back}})
                             .value();
   const GraphResult r = world.run(imported.graph, "ideal");
   EXPECT_EQ(r.step.time.count, (10 + 11 + 20 + 11) * 1000000);
@@ -173,16 +176,16 @@ TEST(ChakraGraph, RefusesWithFileNodeAndBothValues) {
   expect_refused({{bare}}, "t.0.et: node 4 'n4': no comm_size");
   bare.attributes.push_back(chakra_string("comm_size", "many"));
   expect_refused({{bare}}, "t.0.et: node 4: attribute 'comm_size' is no whole number");
-  expect_refused({{message(1, true, 1, 0, 8)}, {kernel(1, 1)}},
+  expect_refused({{message(1, true, {1, 0}, 8)}, {kernel(1, 1)}},
                  "t.0.et: node 1 'n1': comm_src 1 in the trace of rank 0");
-  expect_refused({{message(1, true, 0, 5, 8)}, {kernel(1, 1)}},
+  expect_refused({{message(1, true, {0, 5}, 8)}, {kernel(1, 1)}},
                  "t.0.et: node 1 'n1': comm_dst 5 in the trace of rank 0 of 2");
   expect_refused(
-      {{message(1, true, 0, 1, 8, 2)}, {message(9, false, 0, 1, 4, 2)}},
+      {{message(1, true, {0, 1}, 8, 2)}, {message(9, false, {0, 1}, 4, 2)}},
       "message 1 of rank 0 to rank 1 with tag 2: 8 bytes sent (t.0.et: node 1 'n1'), 4 expected (t.1.et: node "
       "9 'n9')");
   expect_refused(
-      {{message(1, true, 0, 1, 8, 2)}, {message(9, false, 0, 1, 8, 3)}},
+      {{message(1, true, {0, 1}, 8, 2)}, {message(9, false, {0, 1}, 8, 3)}},
       "rank 0 sends 1 messages with tag 2 to rank 1, which receives 0 (t.1.et): t.0.et: node 1 'n1' meets none; "
       "the receiver waits with tags 3");
   expect_refused({{collective(1, 0, 8)}, {collective(3, 2, 8)}},

@@ -5,14 +5,17 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "exchange/chakra_graph.h"
 #include "exchange/load_graph.h"
 #include "exchange/platform_yaml.h"
+#include "exchange/workload_yaml.h"
 #include "flags.h"
 #include "losses.h"
 #include "planner/group_choice.h"
 #include "report/table.h"
 #include "simulator/graph_step.h"
 #include "simulator/step_timeline.h"
+#include "workload/model.h"
 
 namespace hocket {
 namespace {
@@ -45,7 +48,8 @@ Result<std::vector<CommunicationEngine>> wanted_engines(const Platform& platform
   return engines;
 }
 
-Result<void> refuse_model_flags(const StepFlags& flags) {
+Result<void> refuse_model_flags(const GraphFlags& work, const StepFlags& flags) {
+  if (!work.is_file()) return {};
   const std::string_view given = flags.batch > 0            ? "--batch"
                                  : flags.sequence > 0       ? "--sequence"
                                  : !flags.precision.empty() ? "--precision"
@@ -62,6 +66,39 @@ DataType rated_type(const Platform& platform) {
   return DataType::kF16;
 }
 
+Result<ImportedGraph> load_work(const GraphFlags& flags, const StepFlags& step, const Platform& platform,
+                                const RankLayout& layout) {
+  if (flags.is_file()) {
+    return load_graph({flags.chakra.empty() ? std::vector{flags.file} : flags.chakra, !flags.chakra.empty(),
+                       flags.groups, rated_type(platform)},
+                      layout);
+  }
+  DataType type = rated_type(platform);
+  if (!step.precision.empty()) {
+    HOCKET_TRY_ASSIGN(type, parse_data_type(step.precision));
+  }
+  HOCKET_TRY_ASSIGN(const Workload workload,
+                    workload_from_model(flags.file, {.batch = step.batch, .sequence = step.sequence, .compute = type}));
+  return ImportedGraph{graph_of(workload, layout.ranks), {}, {}};
+}
+
+/// FILE.yaml holds all; traces are one file per rank and one for the groups.
+Result<void> write_work(const std::string& name, const TaskGraph& graph) {
+  if (name.ends_with(".yaml") || name.ends_with(".yml")) {
+    HOCKET_TRY_ASSIGN(const std::string text, write_workload_yaml(graph));
+    HOCKET_TRY(write_file(name, text));
+    fmt::print(stderr, "wrote {}\n", name);
+    return {};
+  }
+  HOCKET_TRY_ASSIGN(const ChakraExport traces, export_chakra(graph));
+  for (std::size_t rank = 0; rank < traces.traces.size(); ++rank)
+    HOCKET_TRY(write_file(fmt::format("{}.{}.et", name, rank), write_chakra(traces.traces[rank])));
+  HOCKET_TRY(write_file(name + ".groups.json", traces.groups));
+  fmt::print(stderr, "wrote {}.0.et to {}.{}.et and {}.groups.json\n", name, name, traces.traces.size() - 1, name);
+  for (const std::string& line : traces.losses.lines()) fmt::print(stderr, "lost: {}\n", line);
+  return {};
+}
+
 /// "tp: 4 groups of 2 ranks".
 std::string division_text(const RankDivision& division) {
   std::size_t least = SIZE_MAX, most = 0;
@@ -70,8 +107,8 @@ std::string division_text(const RankDivision& division) {
     most = std::max(most, group.size());
   }
   const std::string size = least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most);
-  return fmt::format("{}: {} group{} of {} ranks", division.name, division.groups.size(),
-                     division.groups.size() == 1 ? "" : "s", size);
+  return fmt::format("{}: {} group{} of {} rank{}", division.name, division.groups.size(),
+                     division.groups.size() == 1 ? "" : "s", size, most == 1 ? "" : "s");
 }
 
 nlohmann::ordered_json row_json(const Row& row, std::uint32_t steps) {
@@ -150,23 +187,26 @@ void print_text(const ImportedGraph& imported, const Platform& platform, const s
 void GraphFlags::declare(CLI::App& app) {
   app.add_option("--chakra", chakra, "platform: Chakra traces, one per rank, or the prefix of PREFIX.<rank>.et")
       ->expected(1, -1);
+  app.add_option("--write-workload", copy,
+                 "platform: write the workload, as FILE.yaml or as Chakra traces PREFIX.<rank>.et");
   app.add_option("--groups", groups, "platform: JSON of the groups that traces name [PREFIX.groups.json if there]");
 }
 
-bool GraphFlags::from_file() const {
+bool GraphFlags::is_file() const {
   std::error_code error;
   return !chakra.empty() || (file.find('\0') == std::string::npos && std::filesystem::exists(file, error));
 }
 
+bool GraphFlags::wanted() const { return !copy.empty() || is_file(); }
+
 Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step) {
-  HOCKET_TRY(refuse_model_flags(step));
+  HOCKET_TRY(refuse_model_flags(flags, step));
   HOCKET_TRY_ASSIGN(const Platform platform, load_platform(step.platform));
   HOCKET_TRY_ASSIGN(const Topology topology, platform.build_topology());
   HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, wanted_engines(platform, step));
   const RankLayout layout{topology.rank_count(), {topology.extents().begin(), topology.extents().end()}};
-  const WorkloadFiles files{flags.chakra.empty() ? std::vector{flags.file} : flags.chakra, !flags.chakra.empty(),
-                            flags.groups, rated_type(platform)};
-  HOCKET_TRY_ASSIGN(const ImportedGraph imported, load_graph(files, layout));
+  HOCKET_TRY_ASSIGN(const ImportedGraph imported, load_work(flags, step, platform, layout));
+  if (!flags.copy.empty()) HOCKET_TRY(write_work(flags.copy, imported.graph));
   HOCKET_TRY_ASSIGN(const GroupChooser choose, choose_for_groups(step.algorithms));
   if (!flags.timeline.empty()) HOCKET_TRY(check_writable(flags.timeline));
   std::vector<Row> rows;

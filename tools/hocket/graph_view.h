@@ -16,12 +16,14 @@ struct GraphFlags {
   std::string file;                 // a workload, or
   std::vector<std::string> chakra;  // traces, or their prefix
   std::string groups;
+  std::string copy;  // FILE.yaml, or the prefix of traces
   std::string timeline;
   bool json = false;
 
   void declare(CLI::App& app);
-  /// The workload is in files, not built in.
-  [[nodiscard]] bool from_file() const;
+  /// The workload is in files, or a built-in one is to be written as such.
+  [[nodiscard]] bool wanted() const;
+  [[nodiscard]] bool is_file() const;
 };
 
 [[nodiscard]] Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step);
