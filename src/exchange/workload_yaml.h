@@ -1,14 +1,6 @@
-// hocket's own workload file: task graphs of all ranks as YAML that people can write.
-//   hocket: workload
-//   name: "two stages"
+// hocket's own workload file: task graphs of all ranks as YAML that people can write (docs/workloads.md).
 //   ranks: 2
-//   groups: {tp: [[0, 1]]}
-//   programs:
-//     - ranks: [0]
-//       tasks:
-//         - {name: "gemm", flops: 1e12, type: f16, memory: 64MiB}
-//         - {name: "reduce", all_reduce: 16MiB, type: f16, group: tp, after: [0]}
-//         - {name: "out", send: 1MiB, to: 1, tag: 0, after: [1], after_previous: [0]}
+//   programs: [{ranks: all, tasks: [{flops: 1e12, memory: 64MiB}, {all_reduce: 16MiB, group: tp, after: [0]}]}]
 // Tasks are numbered from 0 in their program. Reading is strict; what is written reads back as the same graph.
 // Ownership: returns values. Threading: pure functions. Refuses: unknown and doubled keys, wrong units, ranks without a
 // program or with two, unknown groups: with file, line, column and the values.
