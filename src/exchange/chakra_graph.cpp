@@ -337,6 +337,7 @@ Result<ImportedGraph> graph_of(std::span<const RankTrace> traces, const ChakraRe
   Counts counts;
   std::map<std::string, std::vector<std::uint32_t>> callers;
   std::vector<std::map<NodeId, std::string>> groups;
+  groups.reserve(traces.size());
   for (std::uint32_t rank = 0; rank < traces.size(); ++rank) {
     TraceReader reader(traces[rank], rank, reading, counts, callers);
     HOCKET_TRY_ASSIGN(TaskProgram program, reader.read());
@@ -347,6 +348,7 @@ Result<ImportedGraph> graph_of(std::span<const RankTrace> traces, const ChakraRe
   note_losses(counts, imported);
   HOCKET_TRY_ASSIGN(const auto numbers, add_divisions(reading, callers, imported));
   std::vector<std::vector<std::uint32_t>> group_of;
+  group_of.reserve(graph.divisions.size());
   for (const RankDivision& division : graph.divisions) group_of.push_back(groups_of_ranks(division, graph.ranks()));
   for (std::uint32_t rank = 0; rank < traces.size(); ++rank) {
     for (const auto& entry : groups[rank]) {

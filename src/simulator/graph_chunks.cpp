@@ -28,7 +28,7 @@ bool GraphRun::number_chunk(std::uint32_t r, CallId id) {
   Call& call = calls_[id];
   const PlannedGroup& group = setup_.plans.groups()[call.group];
   const ChunkedCollective& cut = *group.calls[call.place];
-  if (call.next == cut.chunks()) return false;
+  if (call.next >= cut.chunks()) return false;
   const auto seq = static_cast<Seq>(flows_.size());
   flows_.push_back({&cut.of(call.next), id, 0});
   ++call.next;

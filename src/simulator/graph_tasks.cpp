@@ -163,7 +163,7 @@ void GraphRun::book_gap(std::uint32_t r, Picos until) {
 std::string GraphRun::cause_of(std::uint32_t r, Instance i) const {
   const Task& t = task(r, i);
   if (t.message) return t.message->sends ? "messages sent" : "messages received";
-  const std::string call = fmt::format("{} of {}", name_of(t.collective->what.kind), name_of(t.phase));
+  std::string call = fmt::format("{} of {}", name_of(t.collective->what.kind), name_of(t.phase));
   if (setup_.graph.divisions.size() == 1) return call;
   return fmt::format("{} in '{}'", call, setup_.graph.divisions[t.collective->division].name);
 }
