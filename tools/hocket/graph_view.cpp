@@ -49,6 +49,10 @@ Result<std::vector<CommunicationEngine>> wanted_engines(const Platform& platform
 }
 
 Result<void> refuse_model_flags(const GraphFlags& work, const StepFlags& flags) {
+  if (!flags.bucket.empty() || !flags.optimizer.empty()) {
+    return fail(Code::kInvalidArgument, "{}: not for workloads from files, nor with --write-workload",
+                flags.bucket.empty() ? "--optimizer" : "--bucket");
+  }
   if (!work.is_file()) return {};
   const std::string_view given = flags.batch > 0            ? "--batch"
                                  : flags.sequence > 0       ? "--sequence"
