@@ -12,7 +12,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds kLook{2};     // between two looks for a key
+constexpr milliseconds kLook{2};  // between two looks for a key
+constexpr milliseconds kHearsay{500};
 constexpr milliseconds kSlice{100};  // of a wait, after which it is asked whether it makes sense still
 /// Connections of messages, told apart from those of collectives.
 constexpr std::uint32_t kMessageLane = 1;
@@ -56,10 +57,19 @@ Result<std::unique_ptr<RankTransport>> CommunicatorCore::connect(std::uint32_t f
                                                                  SteadyTime deadline) {
   const std::string key = fmt::format("message/{}/{}", from, to);
   const bool sends = from == rank();
-  HOCKET_TRY_ASSIGN(Descriptor link, sends ? await_receiver(key, to, deadline) : reach_sender(key, from, deadline));
+  Result<Descriptor> link = sends ? await_receiver(key, to, deadline) : reach_sender(key, from, deadline);
+  if (!link) return tl::unexpected<Error>(explained(std::move(link.error()), deadline));
   std::vector<Descriptor> links(2);
-  links[sends ? 1 : 0] = std::move(link);
+  links[sends ? 1 : 0] = std::move(*link);
   return TcpRank::make(sends ? 0 : 1, {job_.members[from].text(), job_.members[to].text()}, std::move(links));
+}
+
+/// A peer, or the store, goes when its rank has failed; a collective beside this message hears why a moment later.
+Error CommunicatorCore::explained(Error error, SteadyTime deadline) const {
+  const SteadyTime until = std::min(deadline, steady_clock::now() + kHearsay);
+  while (error.code == Code::kPeerFailed && !failure_.set() && steady_clock::now() < until)
+    std::this_thread::sleep_for(kLook);
+  return failure_.set() ? failure_.error() : error;
 }
 
 Result<void> CommunicatorCore::check_peer(std::uint32_t peer, SteadyTime deadline) {
