@@ -131,9 +131,31 @@ class MscclReader {
       }
       gpu.blocks.push_back(std::move(block));
     }
+    HOCKET_TRY(check_ranges(gpu, rank));
     scratch_ = std::max(scratch_, gpu.scratch);
     gpus_.push_back(std::move(gpu));
     return {};
+  }
+
+  /// A buffer without chunks is one that the file does not state: in place, one of the two.
+  Result<void> check_ranges(const Gpu& gpu, std::uint32_t rank) const {
+    for (const ThreadBlock& block : gpu.blocks) {
+      for (const Step& step : block.steps) {
+        const bool reads = step.type != "nop" && step.type != "r" && step.type != "rcs";
+        const bool writes = step.type != "nop" && step.type != "s" && step.type != "rrs";
+        if (reads) HOCKET_TRY(check_range(gpu, rank, step, step.source));
+        if (writes) HOCKET_TRY(check_range(gpu, rank, step, step.target));
+      }
+    }
+    return {};
+  }
+
+  Result<void> check_range(const Gpu& gpu, std::uint32_t rank, const Step& step, const PieceRange& range) const {
+    const bool input = range.buffer == Buffer::kInput;
+    const std::uint32_t stated = input ? gpu.inputs : gpu.outputs;
+    if (range.buffer == Buffer::kScratch || stated == 0 || range.piece + range.count <= stated) return {};
+    return error_at(Code::kMalformed, step.node.offset_debug(), "chunks {} to {} of the {}, of which gpu {} has {}",
+                    range.piece, range.piece + range.count - 1, input ? "input" : "output", rank, stated);
   }
 
   Result<ThreadBlock> read_block(const pugi::xml_node& node, std::uint32_t rank) {

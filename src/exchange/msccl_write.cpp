@@ -236,6 +236,8 @@ LossReport write_losses_of_msccl(const Schedule& schedule) {
   if (schedule.route_count() > 0)
     losses.ignored("", fmt::format("{} routes", schedule.route_count()), "a thread block names its two GPUs only");
   losses.ignored("", "steps and channel numbers", "thread blocks order their steps; channels of a pair count from 0");
+  if (const std::uint32_t pieces = schedule.division().pieces(); pieces > 1)
+    losses.ignored("", fmt::format("sizes whose elements are no multiple of {}", pieces), "chunks are of one size");
   losses.assumed("", "Simple as proto, every size as window", "a schedule does not say");
   return losses;
 }

@@ -410,6 +410,8 @@ LossReport write_losses_of_mscclpp(const Schedule& schedule) {
     losses.ignored("", fmt::format("{} routes", schedule.route_count()), "a channel names its two GPUs only");
   losses.ignored("", "steps and channel numbers",
                  "thread blocks order their ops, every connection has its own channel");
+  if (const std::uint32_t pieces = schedule.division().pieces(); pieces > 1)
+    losses.ignored("", fmt::format("sizes whose elements are no multiple of {}", pieces), "chunks are of one size");
   losses.assumed("", "memory channels", "GPUs of other machines need port channels");
   losses.assumed("", "sum as reduce_op, 1024 threads, every message size", "a schedule does not say");
   return losses;

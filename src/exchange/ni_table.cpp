@@ -45,6 +45,8 @@ class Tabulator {
 
  private:
   [[nodiscard]] Result<void> check_kind() const {
+    if (schedule_.rank_count() == 1)
+      return fail(Code::kUnsupported, "one rank has nothing to send, so no network-interface tables");
     const CollectiveKind kind = schedule_.collective().kind;
     if (kind != CollectiveKind::kAllToAll) return {};
     return fail(Code::kUnsupported, "'{}' is an {}: every pair of ranks has data of its own, which no tree carries",

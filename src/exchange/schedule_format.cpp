@@ -1,7 +1,8 @@
 #include "exchange/schedule_format.h"
 
 #include <filesystem>
-#include <fstream>
+
+#include "exchange/file_text.h"
 
 namespace hocket {
 
@@ -13,16 +14,9 @@ const ScheduleFormat* recognise_schedule(std::string_view bytes) {
 }
 
 Result<Schedule> load_schedule(const std::string& path, LossReport* losses) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (error || !std::filesystem::exists(status)) return fail(Code::kIo, "{}: no such file", path);
-  if (!std::filesystem::is_regular_file(status)) return fail(Code::kIo, "{}: not a regular file", path);
-  const auto size = std::filesystem::file_size(path, error);
-  if (error || size > kScheduleTextMax)
-    return fail(Code::kIo, "{}: {} bytes, limit is {}", path, error ? 0 : size, kScheduleTextMax);
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(size, '\0');
-  if (!file.read(bytes.data(), static_cast<std::streamsize>(size))) return fail(Code::kIo, "{}: cannot be read", path);
+  HOCKET_TRY_ASSIGN(FileText text, read_file_text(path, kScheduleTextMax));
+  if (losses != nullptr) losses->append(std::move(text.losses));
+  const std::string& bytes = text.bytes;
   if (const ScheduleFormat* const format = recognise_schedule(bytes)) {
     if (losses != nullptr && format->read_losses != nullptr) losses->append(format->read_losses(bytes));
     return format->read(bytes, path);

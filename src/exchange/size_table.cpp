@@ -1,11 +1,14 @@
 #include "exchange/size_table.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <optional>
 #include <pugixml.hpp>
+#include <set>
 
 #include "base/units.h"
 #include "exchange/file_text.h"
@@ -57,16 +60,47 @@ Result<void> read_plan_windows(std::string_view text, std::string_view file, Siz
   return {};
 }
 
-Result<void> read_tuner(std::string_view text, std::string_view file, SizeTable& table) {
+/// What a line of a tuner file asks of a communicator: ranks, nodes, pipelined operations, registered buffers; -1: any.
+using TunerCase = std::array<std::int64_t, 4>;
+TunerCase case_of(const TunerLine& line) { return {line.ranks, line.nodes, line.pipe_ops, line.registered}; }
+
+/// The communicators that fit both; nothing when none does.
+std::optional<TunerCase> both(const TunerCase& a, const TunerCase& b) {
+  TunerCase meet{};
+  for (std::size_t i = 0; i < meet.size(); ++i) {
+    if (a[i] >= 0 && b[i] >= 0 && a[i] != b[i]) return std::nullopt;
+    meet[i] = a[i] >= 0 ? a[i] : b[i];
+  }
+  return meet;
+}
+
+std::string group_of(const TunerLine& line, const TunerCase& asked) {
   const auto any = [](std::int64_t value) { return value < 0 ? std::string("any") : fmt::format("{}", value); };
+  std::string group = fmt::format("{} of {} ranks on {} nodes", name_of(line.kind), any(asked[0]), any(asked[1]));
+  if (asked[2] >= 0) group += fmt::format(", {} pipelined", asked[2]);
+  if (asked[3] >= 0) group += asked[3] == 0 ? ", not registered" : ", registered";
+  return group;
+}
+
+/// A line for any communicator also belongs to every narrower group that other lines name, alone or together.
+Result<void> read_tuner(std::string_view text, std::string_view file, SizeTable& table) {
+  constexpr std::size_t kCasesMax = 256;
   HOCKET_TRY_ASSIGN(const std::vector<TunerLine> lines, read_nccl_tuner(text, file));
+  std::set<TunerCase> cases;
+  for (const TunerLine& line : lines) cases.insert(case_of(line));
+  const std::set<TunerCase> stated = cases;
+  for (const TunerCase& a : stated) {
+    for (const TunerCase& b : stated) {
+      if (const auto meet = both(a, b); meet && cases.size() < kCasesMax) cases.insert(*meet);
+    }
+  }
   for (const TunerLine& line : lines) {
-    std::string group = fmt::format("{} of {} ranks on {} nodes", name_of(line.kind), any(line.ranks), any(line.nodes));
-    if (line.pipe_ops >= 0) group += fmt::format(", {} pipelined", line.pipe_ops);
-    if (line.registered >= 0) group += line.registered == 0 ? ", not registered" : ", registered";
     const std::uint64_t to = line.to == std::numeric_limits<std::uint32_t>::max() ? kNoEnd : line.to;
-    table.entries.push_back(
-        {group, line.from, to, line.algorithm + "/" + line.protocol, fmt::format("{}:{}", file, line.line)});
+    for (const TunerCase& asked : cases) {
+      if (both(case_of(line), asked) != std::optional(asked)) continue;
+      table.entries.push_back({group_of(line, asked), line.from, to, line.algorithm + "/" + line.protocol,
+                               fmt::format("{}:{}", file, line.line)});
+    }
   }
   return {};
 }

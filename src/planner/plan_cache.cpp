@@ -100,6 +100,9 @@ Result<Schedule> read_entry(const std::string& path, const Card& card) {
   if (schedule.fingerprint().text() != card.schedule)
     return fail(Code::kMismatch, "{}: the schedule is {}, its key says {}", path, schedule.fingerprint().text(),
                 card.schedule);
+  if (schedule.algorithm() != card.algorithm)
+    return fail(Code::kMismatch, "{}: the schedule is by '{}', its key says '{}'", path, schedule.algorithm(),
+                card.algorithm);
   return schedule;
 }
 

@@ -51,7 +51,7 @@ class SegmentSearch {
     last_size_ = size;
     last_seconds_ = seconds;
     if (!second && filling <= kFillingMax * seconds) return 0;
-    std::int64_t finer = size / 4;
+    std::int64_t finer = std::max(size / 4, kFinestSegment);
     while (!second && finer > kFinestSegment && segments(finer / 2) <= kSearchSegmentsMax &&
            slope * static_cast<double>(finer) > kFillingMax * (seconds - filling)) {
       finer /= 2;
@@ -215,7 +215,7 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
   planning.bound = lower_bound(topology, what);
   PlanningOptions with_bound = options;
   with_bound.simulate.bound = &planning.bound;
-  const bool in_steps = options.simulate.interfaces.injection != Injection::kWhenReady;
+  std::optional<Error> first_beyond;  // what a simulation cannot hold of one algorithm must not take the others with it
   for (const Algorithm* algorithm : table) {
     const std::string reason =
         what.collective.ranks == 1 ? std::string() : algorithm->supports({topology, what.collective});
@@ -239,7 +239,11 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
       planning.skipped.push_back({std::string(algorithm->name), text});
       continue;
     }
-    if (!candidate && every && candidate.error().code == Code::kUnsupported && in_steps) {
+    const bool beyond = !candidate && (candidate.error().code == Code::kUnsupported ||
+                                       candidate.error().code == Code::kResourceExhausted ||
+                                       candidate.error().code == Code::kInvalidArgument);
+    if (every && beyond) {
+      if (!first_beyond) first_beyond = candidate.error();
       planning.skipped.push_back({std::string(algorithm->name), candidate.error().text});
       continue;
     }
@@ -251,6 +255,7 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
     }
     if (what.collective.ranks == 1) break;
   }
+  if (planning.candidates.empty() && first_beyond) return tl::unexpected<Error>(std::move(*first_beyond));
   if (planning.candidates.empty()) {
     return fail(Code::kUnsupported, "no algorithm{} supports {} on '{}'",
                 options.algorithm == "auto" || options.algorithm == "all" ? "" : " of " + options.algorithm,
@@ -273,6 +278,8 @@ Result<Planning> repair_plan(const Schedule& old, const Topology& before, const 
   }
   HOCKET_TRY_ASSIGN(const std::vector<std::uint32_t> survivors, survivors_of(before, topology));
   const Collective& was = old.collective();
+  if (is_rooted(was.kind) && std::find(survivors.begin(), survivors.end(), was.root) == survivors.end())
+    return fail(Code::kUnsupported, "the root, rank {}, is among what is lost: plan anew with another root", was.root);
   const bool root_stays = !is_rooted(was.kind) || survivors[what.collective.root] == was.root;
   if (was.kind != what.collective.kind || !root_stays) {
     return fail(Code::kMismatch, "the schedule is for {} (root {}), asked for {} (root {})", name_of(was.kind),

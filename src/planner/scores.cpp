@@ -31,8 +31,10 @@ class RuleReader {
     ScoreRule rule;
     rule.place = yaml_place(node, file_);
     if (!node.IsMap()) return fail(Code::kMalformed, "{}: a rule is a map of keys", rule.place);
+    std::set<std::string> seen;
     for (const auto& entry : node) {
       const auto key = entry.first.as<std::string>();
+      HOCKET_TRY(once(seen, key, entry.first));
       if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
         return fail(Code::kMalformed, "{}: unknown key '{}'{}", yaml_place(entry.first, file_), key.substr(0, 40),
                     spelling_hint(key, kKeys));
@@ -44,6 +46,10 @@ class RuleReader {
   }
 
  private:
+  Result<void> once(std::set<std::string>& seen, const std::string& key, const YAML::Node& node) const {
+    if (seen.insert(key).second) return {};
+    return fail(Code::kMalformed, "{}: key '{}' stands twice", yaml_place(node, file_), key.substr(0, 80));
+  }
   template <class T>
   [[nodiscard]] Result<T> at(const YAML::Node& node, Result<T> result) const {
     if (result) return result;
@@ -79,7 +85,9 @@ class RuleReader {
   Result<void> read_factors(ScoreRule& rule, const YAML::Node& value) const {
     if (!value.IsMap() || value.size() == 0)
       return fail(Code::kMalformed, "{}: 'factors' is a map of algorithms and numbers", yaml_place(value, file_));
+    std::set<std::string> seen;
     for (const auto& entry : value) {
+      HOCKET_TRY(once(seen, entry.first.as<std::string>(), entry.first));
       HOCKET_TRY_ASSIGN(const Algorithm* const known, at(entry.first, find_algorithm(entry.first.as<std::string>())));
       const auto factor = entry.second.as<double>();
       if (!(std::isfinite(factor) && factor > 0 && factor <= kFactorMax))

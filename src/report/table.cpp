@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "base/assert.h"
+#include "base/printable.h"
 
 namespace hocket {
 namespace {
@@ -43,6 +44,7 @@ std::vector<std::string> wrapped(const std::string& cell, std::size_t width) {
 
 void Table::add(std::vector<std::string> row) {
   HOCKET_ASSERT(row.size() == rows_.front().size(), "row and head differ");
+  for (std::string& cell : row) cell = printable(cell);
   rows_.push_back(std::move(row));
 }
 

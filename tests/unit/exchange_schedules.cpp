@@ -1,5 +1,9 @@
 // Schedule files: what is written reads back and is proved again; damaged foreign files are refused with the place.
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "exchange/schedule_format.h"
 #include "planner/planner.h"
@@ -61,6 +65,23 @@ std::string complaint(const std::string& text, Code& code) {
 TEST(MscclXml, ForeignExchangeIsProved) {
   Code code{};
   EXPECT_EQ(complaint(exchange_of_three(), code), "");
+}
+
+TEST(MscclXml, ChunksBeyondThoseOfTheirBufferAreRefused) {
+  Code code{};
+  const std::string said =
+      complaint(replaced(exchange_of_three(), "i_chunks=\"3\" o_chunks=\"3\"", "i_chunks=\"2\" o_chunks=\"3\""), code);
+  EXPECT_NE(said.find("chunks 2 to 2 of the input, of which gpu 0 has 2"), std::string::npos) << said;
+  EXPECT_EQ(code, Code::kMalformed);
+}
+
+TEST(MscclXml, AByteOrderMarkDoesNotMatter) {
+  const std::string path = (std::filesystem::temp_directory_path() / fmt::format("bom_{}.xml", ::getpid())).string();
+  std::ofstream(path) << "\xEF\xBB\xBF" << exchange_of_three();
+  LossReport losses;
+  EXPECT_TRUE(load_schedule(path, &losses));
+  std::filesystem::remove(path);
+  EXPECT_FALSE(losses.entries().empty());
 }
 
 TEST(MscclXml, MissingSendNamesTheReceiver) {

@@ -114,6 +114,10 @@ TEST(NiTable, WhatIsNoTreeIsRefusedByName) {
       << doubling;
 }
 
+TEST(NiTable, OneRankHasNone) {
+  EXPECT_EQ(refusal(plan(network("ring:1"), "ring")), "one rank has nothing to send, so no network-interface tables");
+}
+
 TEST(NiTable, LocalReductionsAndMovedPiecesAreRefused) {
   ScheduleBuilder adds({CollectiveKind::kReduce, 2, 0}, {}, "adds");
   adds.set_scratch_pieces(1);

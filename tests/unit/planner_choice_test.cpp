@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "exchange/schedule_format.h"
 #include "planner/plan_cache.h"
@@ -13,6 +15,8 @@
 
 namespace hocket {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 Topology network(std::string_view spec) { return *topology_from_spec(spec, {}); }
 
@@ -39,6 +43,31 @@ TEST(PlannerLists, ChooseAmongTheNamed) {
   const Result<Planning> wrong = plan_collective(ring, all_reduce(ring, 4096), options);
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().text.find("unknown algorithm 'rinng', did you mean 'ring'?"), std::string::npos);
+}
+
+// A link of a byte a second holds some algorithms' messages longer than a simulation can count; the others are planned.
+TEST(PlannerLists, WhatCannotBeSimulatedIsSkipped) {
+  TopologyBuilder builder("slow", "file");
+  std::vector<VertexId> v;
+  for (const char* name : {"a", "b", "c"}) v.push_back(builder.add_vertex(name, VertexKind::kNpu));
+  const auto join = [&](VertexId a, VertexId b, double rate) {
+    builder.add_link(a, b, {rate}, {1e-6});
+    builder.add_link(b, a, {rate}, {1e-6});
+  };
+  join(v[0], v[1], 1);
+  join(v[1], v[2], 1e9);
+  join(v[2], v[0], 1e9);
+  const Topology slow = std::move(builder).build().value();
+  const BoundCollective what{{CollectiveKind::kAllGather, 3, 0}, std::int64_t{12} << 20};
+  const Result<Planning> planning = plan_collective(slow, what, {});
+  ASSERT_TRUE(planning) << planning.error().text;
+  const bool skipped = std::any_of(planning->skipped.begin(), planning->skipped.end(), [](const Skipped& s) {
+    return s.algorithm == "ring" && s.reason.find("holds its slowest link") != std::string::npos;
+  });
+  EXPECT_TRUE(skipped);
+  PlanningOptions alone;
+  alone.algorithm = "ring";
+  EXPECT_FALSE(plan_collective(slow, what, alone));
 }
 
 TEST(PlannerScores, AskAndWeigh) {
@@ -91,6 +120,8 @@ TEST(PlannerScores, MistakesAreNamed) {
                            Mistake{"scores:\n  - sizes: 2KiB:1KiB\n", "s.yaml:2:12: '2KiB:1KiB' is not a range"},
                            Mistake{"scores: [{factors: {ring: 0}}]", "s.yaml:1:27: factor 0 of 'ring'"},
                            Mistake{"scores: [{topology: xyz, algorithm: ring}]", "'xyz' is neither any nor 8 to 32"},
+                           Mistake{"scores: [{algorithm: ring, algorithm: swing}]", "key 'algorithm' stands twice"},
+                           Mistake{"scores: [{factors: {ring: 2, ring: 1}}]", "s.yaml:1:30: key 'ring' stands twice"},
                            Mistake{"scores: [{collective: all_reduce}]", "neither 'algorithm' nor 'factors'"},
                            Mistake{"rules: []", "unknown key 'rules', expected 'scores'"}}) {
     const Result<Scores> scores = Scores::parse(m.text, "s.yaml");
@@ -221,6 +252,14 @@ TEST(PlanCache, DamagedEntriesAreNamedAndNotUsed) {
     EXPECT_TRUE(save_schedule(schedule->schedule(), hkt));
   });
   EXPECT_NE(other.find("its key says"), std::string::npos) << other;
+  const auto relabelled = damage_after([](const std::string&, const std::string& json) {
+    std::stringstream text;
+    text << std::ifstream(json).rdbuf();
+    Json root = Json::parse(text.str());
+    root["algorithm"] = "direct";
+    std::ofstream(json) << root.dump();
+  });
+  EXPECT_NE(relabelled.find(", its key says 'direct'"), std::string::npos) << relabelled;
   const auto keyless = damage_after([](const std::string&, const std::string& json) { std::filesystem::remove(json); });
   EXPECT_NE(keyless.find("cannot open"), std::string::npos) << keyless;
   const auto garbled =

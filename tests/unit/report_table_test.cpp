@@ -33,6 +33,12 @@ TEST(ReportTable, WideTablesWrapTheirWidestWords) {
   for (int i = 0; i < 40; ++i) EXPECT_NE(seen.find("word" + std::to_string(i)), std::string::npos);
 }
 
+TEST(ReportTable, ControlCharactersAreShownAsNumbers) {
+  Table table({"name"});
+  table.add({"\x1b[31mred\n"});
+  EXPECT_EQ(table.text(), "name\n\\x1b[31mred\\x0a\n");
+}
+
 TEST(ReportTable, AWordWithoutBlanksStaysWhole) {
   Table table({"name"});
   const std::string word(150, 'x');

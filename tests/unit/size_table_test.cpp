@@ -70,6 +70,23 @@ TEST(SizeTable, WindowsThatMeetHaveNoFindings) {
   EXPECT_TRUE(findings_of(*table).empty()) << findings_of(*table).front().text;
 }
 
+TEST(SizeTable, LinesForAnyRanksMeetThoseForSome) {
+  const Folder folder;
+  const auto first_finding = [&](const std::string& lines) {
+    const Result<SizeTable> table = read_size_table(folder.add("any.csv", lines));
+    EXPECT_TRUE(table);
+    const std::vector<SizeFinding> found = findings_of(*table);
+    return found.size() == 1 ? found[0].text : fmt::format("{} findings", found.size());
+  };
+  EXPECT_TRUE(first_finding("allreduce,0,100,ring,simple,-1,-1,-1\nallreduce,50,200,tree,simple,-1,-1,8\n")
+                  .starts_with("all_reduce of 8 ranks on any nodes: 50B to 100B is taken by"));
+  EXPECT_TRUE(first_finding("allreduce,0,100,ring,simple,-1,-1,-1\nallreduce,200,300,tree,simple,-1,-1,8\n")
+                  .starts_with("all_reduce of 8 ranks on any nodes: 101B to 199B is taken by none"));
+  // Neither names the other's ranks or nodes, and both fit 8 ranks on 2 nodes.
+  EXPECT_TRUE(first_finding("allreduce,0,100,ring,simple,-1,2,-1\nallreduce,50,200,tree,simple,-1,-1,8\n")
+                  .starts_with("all_reduce of 8 ranks on 2 nodes: 50B to 100B is taken by"));
+}
+
 TEST(SizeTable, PlannedWindowsWithAHole) {
   const Folder folder;
   const std::string path = folder.add("w.json",

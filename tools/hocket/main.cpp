@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/printable.h"
 #include "base/spelling.h"
 #include "command_line.h"
 
@@ -92,7 +93,7 @@ int run(int argc, char** argv) {
   const Result<int> result = line.actions.at(chosen)();
   if (result && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return *result;
   if (result) return cannot_print();
-  fmt::print(stderr, "hocket {}: {}\n", chosen->get_name(), result.error().text);
+  fmt::print(stderr, "hocket {}: {}\n", chosen->get_name(), printable(result.error().text, '\n'));
   return exit_code(result.error().code);
 }
 
