@@ -269,6 +269,10 @@ Result<int> run(const Flags& flags) {
   HOCKET_TRY_ASSIGN(options.segment, flags.simulation.segment_bytes());
   HOCKET_TRY_ASSIGN(options.simulate, flags.simulation.options());
   if (flags.symmetric) HOCKET_TRY(check_symmetric(flags));
+  if (!flags.repair.empty() && flags.algorithm != "auto")
+    return fail(Code::kInvalidArgument, "--repair keeps the schedule of its file: not with --algo {}", flags.algorithm);
+  if (!flags.repair.empty() && !flags.scores.empty())
+    return fail(Code::kInvalidArgument, "--repair keeps the schedule of its file: not with --scores");
   if (flags.symmetric) return show_symmetric(topology, what, options.segment, flags.json);
   Scores scores;
   if (!flags.scores.empty()) {
@@ -289,11 +293,12 @@ Result<int> run(const Flags& flags) {
   Job job{std::move(topology), what, std::move(*planning), separate, {}, {}};
   const Plan& chosen = job.planning.candidates[job.planning.chosen].plan;
   job.trees = weigh_trees(chosen.schedule());
-  if (!flags.output.empty()) HOCKET_TRY(save_schedule(chosen.schedule(), flags.output));
   if (flags.ni_table) {
     HOCKET_TRY_ASSIGN(job.interfaces, study_ni_tables(chosen, job.topology, options.simulate));
-    if (!flags.ni_table->empty()) HOCKET_TRY(write_ni_study(*job.interfaces, chosen, *flags.ni_table));
   }
+  // Both files or none, as far as it can be told before.
+  if (!flags.output.empty()) HOCKET_TRY(save_schedule(chosen.schedule(), flags.output));
+  if (flags.ni_table && !flags.ni_table->empty()) HOCKET_TRY(write_ni_study(*job.interfaces, chosen, *flags.ni_table));
   const LossReport lost = flags.output.empty() ? LossReport{} : losses_of_saving(chosen.schedule(), flags.output);
   if (flags.json) {
     print_document(job, lost);
