@@ -1,6 +1,8 @@
 // Chrome / Kineto / Perfetto JSON traces: read event by event, never as a tree. Counts of events and of what kind, the
 // rank. Traces that broke while they were written are repaired where that is safe, each repair named; others are
 // refused with the place where the JSON breaks and the number of events that are whole before that.
+#include <charconv>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -21,17 +23,21 @@ class EventCounter : public nlohmann::json_sax<Json> {
   std::string rank;
   std::size_t error_at = 0;
   std::string error;
+  std::string bad_time;  // the first that is none
 
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
   bool number_integer(number_integer_t value) override { return number(value); }
   bool number_unsigned(number_unsigned_t value) override { return number(value); }
-  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool number_float(number_float_t value, const string_t&) override {
+    check_sign(value);
+    return true;
+  }
   bool binary(binary_t&) override { return true; }
 
   bool string(string_t& value) override {
     if (!in_event()) return true;
-    if (key_ == "ts" || key_ == "dur") ++text_times;
+    if (key_ == "ts" || key_ == "dur") take_text_time(value);
     if (key_ == "cat" && by_category.size() < kCategoriesMax) ++by_category[value.substr(0, 40)];
     return true;
   }
@@ -72,8 +78,25 @@ class EventCounter : public nlohmann::json_sax<Json> {
   static constexpr std::size_t kNestingMax = 128, kCategoriesMax = 64;
 
   [[nodiscard]] bool in_event() const { return event_depth_ != 0 && depth_ == event_depth_; }
+  void take_text_time(const std::string& text) {
+    double time = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), time);
+    const bool whole = failed == std::errc{} && end == text.data() + text.size() && std::isfinite(time);
+    if (whole) ++text_times;
+    if (!whole) spoil(fmt::format("\"{}\", which is no number", text.substr(0, 40)));
+  }
+  void spoil(const std::string& what) {
+    if (bad_time.empty()) bad_time = fmt::format("event {}: {} is {}", events, key_, what);
+  }
+  template <class T>
+  void check_sign(T value) {
+    if constexpr (std::is_signed_v<T>) {
+      if (value < 0 && in_event() && key_ == "dur") spoil(fmt::format("{}, below zero", value));
+    }
+  }
   template <class T>
   bool number(T value) {
+    check_sign(value);
     if (depth_ == 2 && section_ == "distributedInfo" && key_ == "rank") rank = std::to_string(value);
     return true;
   }
@@ -120,6 +143,7 @@ Result<EventCounter> count_events(std::string_view bytes, std::string_view file_
 Result<Examination> examine(std::string_view bytes, std::string_view file_name) {
   Examination result;
   HOCKET_TRY_ASSIGN(const EventCounter counter, count_events(bytes, file_name, result.losses));
+  if (!counter.bad_time.empty()) return fail(Code::kMalformed, "{}: {}", file_name, counter.bad_time);
   result.contents.push_back(fmt::format("{} events, {} bytes", counter.events, bytes.size()));
   if (!counter.rank.empty()) result.contents.push_back(fmt::format("rank {} (distributedInfo)", counter.rank));
   for (const auto& [category, count] : counter.by_category) {
