@@ -72,7 +72,7 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
                                                                SteadyTime deadline);
   [[nodiscard]] Result<Descriptor> await_receiver(const std::string& key, std::uint32_t to, SteadyTime deadline);
   [[nodiscard]] Result<Descriptor> reach_sender(const std::string& key, std::uint32_t from, SteadyTime deadline);
-  [[nodiscard]] Error explained(Error error, SteadyTime deadline) const;
+  [[nodiscard]] Error explained(const Error& error, SteadyTime deadline) const;
   [[nodiscard]] Result<void> check_peer(std::uint32_t peer, SteadyTime deadline);
   [[nodiscard]] Result<void> share(std::span<const std::byte> mine, std::span<std::byte> all);
   [[nodiscard]] Settings settings_of(std::vector<std::uint32_t> ranks, std::string source) const;

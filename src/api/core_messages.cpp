@@ -58,14 +58,14 @@ Result<std::unique_ptr<RankTransport>> CommunicatorCore::connect(std::uint32_t f
   const std::string key = fmt::format("message/{}/{}", from, to);
   const bool sends = from == rank();
   Result<Descriptor> link = sends ? await_receiver(key, to, deadline) : reach_sender(key, from, deadline);
-  if (!link) return tl::unexpected<Error>(explained(std::move(link.error()), deadline));
+  if (!link) return tl::unexpected<Error>(explained(link.error(), deadline));
   std::vector<Descriptor> links(2);
   links[sends ? 1 : 0] = std::move(*link);
   return TcpRank::make(sends ? 0 : 1, {job_.members[from].text(), job_.members[to].text()}, std::move(links));
 }
 
 /// A peer, or the store, goes when its rank has failed; a collective beside this message hears why a moment later.
-Error CommunicatorCore::explained(Error error, SteadyTime deadline) const {
+Error CommunicatorCore::explained(const Error& error, SteadyTime deadline) const {
   const SteadyTime until = std::min(deadline, steady_clock::now() + kHearsay);
   while (error.code == Code::kPeerFailed && !failure_.set() && steady_clock::now() < until)
     std::this_thread::sleep_for(kLook);

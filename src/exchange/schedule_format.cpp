@@ -14,8 +14,8 @@ const ScheduleFormat* recognise_schedule(std::string_view bytes) {
 }
 
 Result<Schedule> load_schedule(const std::string& path, LossReport* losses) {
-  HOCKET_TRY_ASSIGN(FileText text, read_file_text(path, kScheduleTextMax));
-  if (losses != nullptr) losses->append(std::move(text.losses));
+  HOCKET_TRY_ASSIGN(const FileText text, read_file_text(path, kScheduleTextMax));
+  if (losses != nullptr) losses->append(text.losses);
   const std::string& bytes = text.bytes;
   if (const ScheduleFormat* const format = recognise_schedule(bytes)) {
     if (losses != nullptr && format->read_losses != nullptr) losses->append(format->read_losses(bytes));
