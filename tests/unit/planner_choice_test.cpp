@@ -70,6 +70,21 @@ TEST(PlannerLists, WhatCannotBeSimulatedIsSkipped) {
   EXPECT_FALSE(plan_collective(slow, what, alone));
 }
 
+// Messages of 16 KiB are pipelined at 8 KiB too: the search may not end where it begins.
+TEST(PlannerLists, TheSegmentSearchReachesItsFinestSize) {
+  const Topology ring = network("ring:4");
+  PlanningOptions options;
+  options.algorithm = "ring_bidirectional";
+  const auto searched = plan_collective(ring, all_reduce(ring, 32 << 10), options);
+  options.segment = {8 << 10};
+  const auto finest = plan_collective(ring, all_reduce(ring, 32 << 10), options);
+  options.segment = {16 << 10};
+  const auto coarse = plan_collective(ring, all_reduce(ring, 32 << 10), options);
+  ASSERT_TRUE(searched && finest && coarse);
+  EXPECT_LT(finest->candidates[0].simulated.time, coarse->candidates[0].simulated.time);
+  EXPECT_LE(searched->candidates[0].simulated.time, finest->candidates[0].simulated.time);
+}
+
 TEST(PlannerScores, AskAndWeigh) {
   const Topology ring = network("ring:4");
   const BoundCollective what = all_reduce(ring, 1 << 20);

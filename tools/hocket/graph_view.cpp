@@ -27,27 +27,6 @@ struct Row {
 
 std::string time_text(Picos t) { return format_seconds(to_seconds(t)); }
 
-Result<std::vector<CommunicationEngine>> wanted_engines(const Platform& platform, const StepFlags& flags) {
-  std::vector<CommunicationEngine> engines;
-  for (const std::string& name : flags.endpoints) {
-    if (name == "all") {
-      engines.insert(engines.end(), platform.engines.begin(), platform.engines.end());
-      continue;
-    }
-    HOCKET_TRY_ASSIGN(const CommunicationEngine* engine, platform.engine(name));
-    engines.push_back(*engine);
-  }
-  if (engines.empty()) engines.push_back(platform.engines.front());
-  if (flags.split.empty()) return engines;
-  if (flags.split != "shared" && flags.split != "static")
-    return fail(Code::kInvalidArgument, "--split {}: neither shared nor static", flags.split);
-  for (CommunicationEngine& engine : engines) {
-    const bool can = flags.split == "static" && engine.memory_bandwidth && engine.overlaps;
-    engine.split = can ? BudgetSplit::kStatic : BudgetSplit::kShared;
-  }
-  return engines;
-}
-
 Result<void> refuse_model_flags(const GraphFlags& work, const StepFlags& flags) {
   if (!flags.bucket.empty() || !flags.optimizer.empty()) {
     return fail(Code::kInvalidArgument, "{}: not for workloads from files, nor with --write-workload",
@@ -207,7 +186,7 @@ Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step) {
   HOCKET_TRY(refuse_model_flags(flags, step));
   HOCKET_TRY_ASSIGN(const Platform platform, load_platform(step.platform));
   HOCKET_TRY_ASSIGN(const Topology topology, platform.build_topology());
-  HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, wanted_engines(platform, step));
+  HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, engines_of(platform, step));
   const RankLayout layout{topology.rank_count(), {topology.extents().begin(), topology.extents().end()}};
   HOCKET_TRY_ASSIGN(const ImportedGraph imported, load_work(flags, step, platform, layout));
   if (!flags.copy.empty()) HOCKET_TRY(write_work(flags.copy, imported.graph));

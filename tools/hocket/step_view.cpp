@@ -28,27 +28,6 @@ struct Row {
 std::string percent(double share) { return fmt::format("{:.1f}", 100 * share); }
 std::string time_text(Picos t) { return format_seconds(to_seconds(t)); }
 
-Result<std::vector<CommunicationEngine>> engines_of(const Platform& platform, const StepFlags& flags) {
-  std::vector<CommunicationEngine> engines;
-  for (const std::string& name : flags.endpoints) {
-    if (name == "all") {
-      engines.insert(engines.end(), platform.engines.begin(), platform.engines.end());
-      continue;
-    }
-    HOCKET_TRY_ASSIGN(const CommunicationEngine* engine, platform.engine(name));
-    engines.push_back(*engine);
-  }
-  if (engines.empty()) engines.push_back(platform.engines.front());
-  if (flags.split.empty()) return engines;
-  if (flags.split != "shared" && flags.split != "static")
-    return fail(Code::kInvalidArgument, "--split {}: neither shared nor static", flags.split);
-  for (CommunicationEngine& engine : engines) {
-    const bool can = flags.split == "static" && engine.memory_bandwidth && engine.overlaps;
-    engine.split = can ? BudgetSplit::kStatic : BudgetSplit::kShared;
-  }
-  return engines;
-}
-
 const WorkMemory* memory_of(const Workload& workload) { return workload.memory ? &*workload.memory : nullptr; }
 
 /// What the platform's energies say of a rank, or nothing where one is missing.
@@ -167,6 +146,27 @@ Result<void> write_files(const std::vector<Row>& rows, const StepFlags& flags, c
 }
 
 }  // namespace
+
+Result<std::vector<CommunicationEngine>> engines_of(const Platform& platform, const StepFlags& flags) {
+  std::vector<CommunicationEngine> engines;
+  for (const std::string& name : flags.endpoints) {
+    if (name == "all") {
+      engines.insert(engines.end(), platform.engines.begin(), platform.engines.end());
+      continue;
+    }
+    HOCKET_TRY_ASSIGN(const CommunicationEngine* engine, platform.engine(name));
+    engines.push_back(*engine);
+  }
+  if (engines.empty()) engines.push_back(platform.engines.front());
+  if (flags.split.empty()) return engines;
+  if (flags.split != "shared" && flags.split != "static")
+    return fail(Code::kInvalidArgument, "--split {}: neither shared nor static", flags.split);
+  for (CommunicationEngine& engine : engines) {
+    const bool can = flags.split == "static" && engine.memory_bandwidth && engine.overlaps;
+    engine.split = can ? BudgetSplit::kStatic : BudgetSplit::kShared;
+  }
+  return engines;
+}
 
 void StepFlags::declare(CLI::App& app) {
   app.add_option("--platform", platform, "simulate a training step on this platform: ace:4x4x4, or a file");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "platform/platform.h"
 
 namespace hocket {
 
@@ -27,6 +28,9 @@ struct StepFlags {
   void declare(CLI::App& app);
   [[nodiscard]] bool given() const { return !platform.empty(); }
 };
+
+/// The platform's engines that --endpoint names (all of them, or its first), their budgets split as --split says.
+[[nodiscard]] Result<std::vector<CommunicationEngine>> engines_of(const Platform& platform, const StepFlags& flags);
 
 /// Where a step is written besides stdout; empty: nowhere.
 struct StepFiles {
