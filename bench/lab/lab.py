@@ -4,8 +4,8 @@
     bench/lab/lab.py --topo torus:4x4 --link 50Mb/s,20us --size 8MiB --algo ring,dimension_rings,multitree,auto
 
 For every algorithm: hocket plans for exactly this topology at the goodput of a link (measured first), one process per
-rank executes the plan in its namespace with one connection per cable, the result is checked, the bytes that each
-link's device has sent are compared with the schedule's, and the time with the predicted one. Prints a table or, with
+rank executes the plan in its namespace with one connection per cable or way between two ranks, the result is checked,
+the bytes that each link's device has sent are compared with the schedule's, and the time with the predicted one. Prints a table or, with
 --json, a document. Exit status: 0; 1 when data were wrong or bytes were not the schedule's; 2 for bad usage.
 """
 
@@ -29,7 +29,7 @@ SMALL_BYTES = 65536  # of a link: below, control messages weigh more than that
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--topo", required=True, help="as hocket's --topo: ranks and cables between them only")
+    parser.add_argument("--topo", required=True, help="as hocket's --topo")
     parser.add_argument("--link", required=True, help="rate and latency of a link, 50Mb/s,20us")
     parser.add_argument("--break", dest="breaks", action="append", default=[], help="as hocket's")
     parser.add_argument("--scale", action="append", default=[], help="as hocket's")
@@ -72,10 +72,10 @@ class Lab:
         return ["--topo", self.flags.topo, *self.changes, "--link", f"{self.rate * share:.0f}B/s,{self.latency}",
                 "--message-overhead", f"{overhead * 1e9:.0f}ns"]
 
-    def run_once(self, network, plan, size, segment):
+    def run_once(self, network, plan, size, segment, lanes):
         secret = secrets.token_hex(16)
         cables = os.path.join(self.folder, "cables")
-        pathlib.Path(cables).write_text(network.address_table())
+        pathlib.Path(cables).write_text(network.address_table(lanes))
         outputs = []
         for rank in range(network.ranks):
             environment = {**os.environ, "HOCKET_RANK": str(rank), "HOCKET_SIZE": str(network.ranks),
@@ -104,14 +104,13 @@ class Lab:
                               "--algo", algorithm, "-o", plan)
         chosen = next(c for c in planned["candidates"] if c["algorithm"] == planned["chosen"])
         segment = f"{chosen['segment_bytes']}B"
-        simulated = self.hocket("sim", plan, *self.at_goodput(share), "--size", size, "--segment", segment)
+        simulated = self.hocket("sim", plan, *self.at_goodput(share), "--size", size, "--segment", segment, "--lanes")
         row = simulated["rows"][0]
-        ends = [(int(link["from"]), int(link["to"])) for link in self.topology["links"]]
-        bytes_of = {ends[link["link"]]: link["bytes"] for link in simulated["links"]}
+        bytes_of = {link["link"]: link["bytes"] for link in simulated["links"]}
         times, ratios, correct = [], [], True
         for _ in range(self.flags.repeat):
             before = network.bytes_sent()
-            result = self.run_once(network, plan, size, segment)
+            result = self.run_once(network, plan, size, segment, simulated["lanes"])
             after = network.bytes_sent()
             times.append(result["time_s"])
             correct = correct and result["correct"]

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "schedule/lanes.h"
+
 namespace hocket {
 namespace {
 
@@ -21,6 +23,7 @@ Program::Program(Plan plan, std::uint32_t rank)
     if (op.reads_source()) note_use(p.source, p.end.cut.bytes());
     if (op.writes_target()) note_use(p.target, p.end.cut.bytes());
   }
+  choose_lanes();
   // A schedule that needs a FIFO (two ranks that both send before they receive) would wait for ever when a send ended
   // only with its receive.
   if (plan_.verified().safe_depth() > 0) stage_sends();
@@ -47,6 +50,11 @@ ProgramOp Program::compile(OpId id) const {
   if (op.reads_source()) p.source = place_of(op.source());
   if (op.writes_target()) p.target = place_of(op.target());
   return p;
+}
+
+void Program::choose_lanes() {
+  const std::vector<std::uint32_t> lanes = message_lanes(plan_.schedule(), rank_);
+  for (std::size_t i = 0; i < ops_.size(); ++i) ops_[i].end.lane = lanes[i];
 }
 
 void Program::stage_sends() {

@@ -51,6 +51,7 @@ class Program {
  private:
   [[nodiscard]] Place place_of(const PieceRange& range) const;
   [[nodiscard]] ProgramOp compile(OpId id) const;
+  void choose_lanes();
   void stage_sends();
   void choose_stores();
   void note_use(const Place& place, std::int64_t bytes);

@@ -2,8 +2,10 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <sstream>
 
 namespace hocket {
@@ -53,30 +55,41 @@ Result<LinkAddresses> LinkAddresses::parse(const std::string& text, const std::s
     }
     if (ends.local.family() != ends.remote.family())
       return fail(Code::kMalformed, "{}:{}: {} and {} are of two families", name, number, third, fourth);
-    if (!result.ends_.try_emplace({*rank, *peer}, ends).second)
-      return fail(Code::kMalformed, "{}:{}: rank {} and peer {} are listed a second time", name, number, *rank, *peer);
+    Joint& joint = result.joints_[{*rank, *peer}];
+    const auto known = std::find_if(joint.connections.begin(), joint.connections.end(), [&ends](const Ends& other) {
+      return other.local.host() == ends.local.host() && other.remote.host() == ends.remote.host();
+    });
+    joint.lanes.push_back(static_cast<std::uint32_t>(known - joint.connections.begin()));
+    if (known == joint.connections.end()) joint.connections.push_back(ends);
   }
   HOCKET_TRY(result.check(name));
   return result;
 }
 
 Result<void> LinkAddresses::check(const std::string& name) const {
-  for (const auto& [pair, ends] : ends_) {
-    const auto other = ends_.find({pair.second, pair.first});
-    if (other == ends_.end())
+  for (const auto& [pair, joint] : joints_) {
+    const auto found = joints_.find({pair.second, pair.first});
+    if (found == joints_.end())
       return fail(Code::kMismatch, "{}: rank {} lists peer {}, but not the other way round", name, pair.first,
                   pair.second);
-    if (other->second.local.host() != ends.remote.host())
-      return fail(Code::kMismatch, "{}: rank {} expects peer {} at {}, which says {}", name, pair.first, pair.second,
-                  ends.remote.host(), other->second.local.host());
+    const Joint& other = found->second;
+    if (other.lanes.size() != joint.lanes.size())
+      return fail(Code::kMismatch, "{}: rank {} lists peer {} {} times, the other way round it is {}", name, pair.first,
+                  pair.second, joint.lanes.size(), other.lanes.size());
+    for (std::size_t lane = 0; lane < joint.lanes.size(); ++lane) {
+      const Ends& here = joint.connections[joint.lanes[lane]];
+      const Ends& there = other.connections[other.lanes[lane]];
+      if (there.local.host() == here.remote.host() && there.remote.host() == here.local.host()) continue;
+      return fail(Code::kMismatch, "{}: rank {} joins peer {} by {} {}, which says {} {}", name, pair.first,
+                  pair.second, here.local.host(), here.remote.host(), there.local.host(), there.remote.host());
+    }
   }
   return {};
 }
 
-std::optional<LinkAddresses::Ends> LinkAddresses::between(std::uint32_t rank, std::uint32_t peer) const {
-  const auto found = ends_.find({rank, peer});
-  if (found == ends_.end()) return std::nullopt;
-  return found->second;
+const LinkAddresses::Joint* LinkAddresses::between(std::uint32_t rank, std::uint32_t peer) const {
+  const auto found = joints_.find({rank, peer});
+  return found == joints_.end() ? nullptr : &found->second;
 }
 
 }  // namespace hocket

@@ -2,14 +2,16 @@
 // connection of two ranks lies on the cable that joins them, and a schedule's bytes are that cable's bytes. Text, a
 // line per rank and peer, `#` begins a comment:
 //     rank peer local remote        0 1 10.200.0.0 10.200.0.1
+// The k-th line of a pair is its k-th lane (schedule/lanes.h); lanes with the same addresses share a connection.
 // Pairs that are not listed meet at the addresses that the rendezvous spreads.
 // Ownership: plain values. Threading: immutable. Refuses: ranks that are none or beyond the job, addresses that are
-// none or of two families, a pair that is listed twice, a cable whose two ends disagree (an Error with the line).
+// none or of two families, a cable whose two ends disagree (an Error with the
+// line).
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "net/address.h"
 
@@ -24,14 +26,19 @@ class LinkAddresses {
 
   [[nodiscard]] static Result<LinkAddresses> parse(const std::string& text, const std::string& name,
                                                    std::uint32_t ranks);
-  [[nodiscard]] bool empty() const { return ends_.empty(); }
-  /// As `rank` sees the cable to `peer`; ports are 0.
-  [[nodiscard]] std::optional<Ends> between(std::uint32_t rank, std::uint32_t peer) const;
+  [[nodiscard]] bool empty() const { return joints_.empty(); }
+  /// What joins `rank` to `peer`.
+  struct Joint {
+    std::vector<Ends> connections;     // as `rank` sees them; ports are 0
+    std::vector<std::uint32_t> lanes;  // the connection of each lane
+  };
+  /// Null: not listed.
+  [[nodiscard]] const Joint* between(std::uint32_t rank, std::uint32_t peer) const;
 
  private:
   [[nodiscard]] Result<void> check(const std::string& name) const;
 
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Ends> ends_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Joint> joints_;
 };
 
 }  // namespace hocket

@@ -234,31 +234,54 @@ class Joining {
   }
 
   Result<void> connect() {
-    job_.links.resize(launch_.size);
-    const Claim claim{Claim::Purpose::kLink, launch_.rank, 0};
+    std::vector<std::vector<std::uint32_t>> lanes(launch_.size);
+    for (std::uint32_t rank = 0; rank < launch_.size; ++rank) {
+      const LinkAddresses::Joint* joint = options_.cables.between(launch_.rank, rank);
+      if (joint != nullptr) lanes[rank] = joint->lanes;
+    }
+    job_.streams = Streams(launch_.size, lanes);
+    job_.links.resize(job_.streams.count());
     for (std::uint32_t rank = 0; rank < launch_.rank; ++rank) {
-      const Member& peer = job_.members[rank];
-      const auto cable = options_.cables.between(launch_.rank, rank);
-      const Address there = cable ? cable->remote.with_port(peer.address.port()) : peer.address;
-      const Approach approach{Patience::kItListens, cable ? &cable->local : nullptr};
-      Result<Descriptor> link = enter(there, *job_.secret, claim, options_.deadline, approach);
-      if (!link)
-        return fail(link.error().code, "rank {} cannot connect to {}: {}", launch_.rank, peer.text(),
-                    link.error().text);
-      job_.links[rank] = std::move(*link);
+      std::uint32_t which = 0;
+      for (const std::uint32_t stream : job_.streams.to(rank)) HOCKET_TRY(reach_peer(stream, which++));
     }
     return let_in();
   }
 
+  /// `which`: of the connections to that peer.
+  Result<void> reach_peer(std::uint32_t stream, std::uint32_t which) {
+    const Member& peer = job_.members[job_.streams.peer(stream)];
+    const LinkAddresses::Joint* joint = options_.cables.between(launch_.rank, peer.rank);
+    const LinkAddresses::Ends* cable = joint == nullptr ? nullptr : &joint->connections[which];
+    const Address there = cable == nullptr ? peer.address : cable->remote.with_port(peer.address.port());
+    const Approach approach{Patience::kItListens, cable == nullptr ? nullptr : &cable->local};
+    const Claim claim{Claim::Purpose::kLink, launch_.rank, which};
+    Result<Descriptor> link = enter(there, *job_.secret, claim, options_.deadline, approach);
+    if (!link)
+      return fail(link.error().code, "rank {} cannot connect to {}: {}", launch_.rank, peer.text(), link.error().text);
+    job_.links[stream] = std::move(*link);
+    return {};
+  }
+
+  /// The place that a guest claims, when it is one of ours and still free.
+  [[nodiscard]] Descriptor* place_of(const Claim& claim) {
+    if (claim.purpose != Claim::Purpose::kLink || claim.rank <= launch_.rank || claim.rank >= launch_.size)
+      return nullptr;
+    const std::vector<std::uint32_t> streams = job_.streams.to(claim.rank);
+    if (claim.lane >= streams.size()) return nullptr;
+    Descriptor& place = job_.links[streams[claim.lane]];
+    return place.open() ? nullptr : &place;
+  }
+
   Result<void> let_in() {
-    std::uint32_t missing = launch_.size - launch_.rank - 1;
+    std::uint32_t missing = 0;
+    for (std::uint32_t stream = 0; stream < job_.streams.count(); ++stream)
+      missing += job_.streams.peer(stream) > launch_.rank ? 1 : 0;
     while (missing > 0) {
       for (Guest& guest : gate_->admit()) {
-        const Claim& claim = guest.peer.claim();
-        const bool ours = claim.purpose == Claim::Purpose::kLink && claim.rank > launch_.rank &&
-                          claim.rank < launch_.size && claim.lane == 0 && !job_.links[claim.rank].open();
-        if (!ours) continue;
-        job_.links[claim.rank] = std::move(guest.socket);
+        Descriptor* const place = place_of(guest.peer.claim());
+        if (place == nullptr) continue;
+        *place = std::move(guest.socket);
         --missing;
       }
       if (missing == 0) break;
@@ -300,6 +323,7 @@ Result<Job> join(const RendezvousOptions& options) {
     Job alone;
     alone.launch = options.launch;
     alone.members.push_back({0, host_name(), ::getpid(), {}});
+    alone.streams = Streams(1);
     alone.links.resize(1);
     alone.way = options.launch.source + "; one rank needs no network";
     return alone;

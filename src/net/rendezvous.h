@@ -1,7 +1,7 @@
-// Rendezvous: from "rank r of n" to one authenticated connection with every other rank.
+// Rendezvous: from "rank r of n" to authenticated connections with every other rank.
 //   1. Where is rank 0? The launcher or the user says (root), or rank 0 leaves a private file on this host.
 //   2. Rank 0 serves a Store there; every rank leaves its address, host and process number and reads all others'.
-//   3. Rank r connects to every lower rank and lets every higher one in through its Gate.
+//   3. Rank r connects to every lower rank and lets every higher one in through its Gate; once per cable.
 // One rank opens no socket. Ownership: a Job owns its sockets and, on rank 0, the store. Threading: one owner.
 // Refuses: waiting beyond the deadline (the Error names the ranks that have not come), hosts beyond loopback without a
 // secret, roots that differ between ranks of a host, ranks that believe in different numbers of ranks.
@@ -17,6 +17,7 @@
 #include "net/link_addresses.h"
 #include "net/port_range.h"
 #include "net/store.h"
+#include "net/streams.h"
 
 namespace hocket {
 
@@ -42,7 +43,8 @@ struct RendezvousOptions {
 struct Job {
   Launch launch;
   std::vector<Member> members;     // by rank
-  std::vector<Descriptor> links;   // by rank; none to oneself
+  Streams streams;                 // several to peers that several cables lead to
+  std::vector<Descriptor> links;   // by stream; none to oneself
   std::unique_ptr<Secret> secret;  // null with one rank
   std::unique_ptr<StoreServer> server;
   std::optional<StoreClient> store;

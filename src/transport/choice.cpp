@@ -33,7 +33,7 @@ Result<OpenTransport> open_transport(Job& job, const TransportChoice& choice, St
     return OpenTransport{
         "shm", ShmRank::make(rank, std::move(names), std::move(memory), std::move(job.links), {.lends = choice.lends})};
   }
-  HOCKET_TRY_ASSIGN(auto over_tcp, TcpRank::make(rank, std::move(names), std::move(job.links)));
+  HOCKET_TRY_ASSIGN(auto over_tcp, TcpRank::make(rank, std::move(names), std::move(job.links), job.streams));
   return OpenTransport{"tcp", std::move(over_tcp)};
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 /// Plans that receive no more than this have no slots: their overflow stays in the caches anyway.
 constexpr std::size_t kSmallBytes = std::size_t{256} << 10;
-constexpr std::size_t kSlotBytesOfPeer = std::size_t{2} << 20;
+constexpr std::size_t kSlotBytesOfStream = std::size_t{2} << 20;
 
 std::size_t longest_segment(const Cut& cut) {
   std::int64_t longest = 0;  // lengths differ by at most one element, and the last one is never shorter
@@ -23,9 +23,9 @@ std::size_t longest_segment(const Cut& cut) {
 
 }  // namespace
 
-Result<std::unique_ptr<StreamProgram>> StreamProgram::make(MessageProgram program, std::uint32_t ranks) {
+Result<std::unique_ptr<StreamProgram>> StreamProgram::make(MessageProgram program, const Streams& streams) {
   std::unique_ptr<StreamProgram> made(new StreamProgram(std::move(program)));
-  HOCKET_TRY(made->reserve(ranks));
+  HOCKET_TRY(made->reserve(streams));
   return made;
 }
 
@@ -33,17 +33,19 @@ StreamProgram::~StreamProgram() {
   if (overflow_ != nullptr) ::munmap(overflow_, overflow_bytes_);
 }
 
-Result<void> StreamProgram::reserve(std::uint32_t ranks) {
+Result<void> StreamProgram::reserve(const Streams& streams) {
   std::size_t places = 0;
   states_.resize(program_.ops.size());
-  peers_.resize(ranks);
+  streams_.resize(streams.count());
   for (std::size_t i = 0; i < states_.size(); ++i) {
     const MessageOp& op = program_.ops[i];
     if (op.role == MessageOp::Role::kNone) continue;
-    peers_[op.end.peer].involved = true;
-    peers_[op.end.peer].sends += op.role == MessageOp::Role::kSend ? 1 : 0;
+    states_[i].stream = streams.of(op.end.peer, op.end.lane);
+    Stream& stream = streams_[states_[i].stream];
+    streams_[op.end.peer].involved = stream.involved = true;
+    stream.sends += op.role == MessageOp::Role::kSend ? 1 : 0;
     if (op.role != MessageOp::Role::kReceive) continue;
-    peers_[op.end.peer].receives += op.end.cut.segments();
+    stream.receives += op.end.cut.segments();
     states_[i].first_place = places;
     states_[i].overflow_begin = overflow_bytes_;
     places += op.end.cut.segments();
@@ -62,18 +64,17 @@ Result<void> StreamProgram::reserve(std::uint32_t ranks) {
   overflow_ = static_cast<std::byte*>(memory);
   if (overflow_bytes_ <= kSmallBytes) return {};
   slot_bytes_ = (slot_bytes_ + 63) / 64 * 64;
-  for (const MessageOp& op : program_.ops) {
-    Peer& peer = peers_[op.end.peer];
-    if (op.role != MessageOp::Role::kReceive || peer.slots > 0) continue;
-    peer.slots = std::clamp<std::size_t>(kSlotBytesOfPeer / slot_bytes_, 1, kSlotsMax);
-    peer.memory = std::make_unique<std::byte[]>(peer.slots * slot_bytes_);
+  for (Stream& stream : streams_) {
+    if (stream.receives == 0) continue;
+    stream.slots = std::clamp<std::size_t>(kSlotBytesOfStream / slot_bytes_, 1, kSlotsMax);
+    stream.memory = std::make_unique<std::byte[]>(stream.slots * slot_bytes_);
   }
   return {};
 }
 
-void StreamProgram::fill_slots(Peer& peer) const {
-  peer.free_count = peer.slots;
-  for (std::size_t i = 0; i < peer.slots; ++i) peer.free[i] = peer.memory.get() + i * slot_bytes_;
+void StreamProgram::fill_slots(Stream& stream) const {
+  stream.free_count = stream.slots;
+  for (std::size_t i = 0; i < stream.slots; ++i) stream.free[i] = stream.memory.get() + i * slot_bytes_;
 }
 
 void StreamProgram::restart() {
@@ -82,26 +83,25 @@ void StreamProgram::restart() {
     state.offered = state.queued = state.arrived = state.lent = state.returned = 0;
     state.listed = false;
   }
-  for (Peer& peer : peers_) {
-    peer.awaited = peer.receives;
-    fill_slots(peer);
+  for (Stream& stream : streams_) {
+    stream.awaited = stream.receives;
+    fill_slots(stream);
   }
 }
 
 std::byte* StreamProgram::place(OpId receive, std::uint32_t segment) {
-  const MessageOp& message = op(receive);
-  Peer& peer = peers_[message.end.peer];
-  if (peer.free_count > 0) return peer.free[--peer.free_count];
+  Stream& stream = streams_[state(receive).stream];
+  if (stream.free_count > 0) return stream.free[--stream.free_count];
   if (overflow_ == nullptr) return nullptr;  // the plan receives no bytes
-  return overflow_ + state(receive).overflow_begin + message.end.cut.begin(segment);
+  return overflow_ + state(receive).overflow_begin + op(receive).end.cut.begin(segment);
 }
 
 void StreamProgram::give_back(OpId receive, std::uint32_t segment) {
-  Peer& peer = peers_[op(receive).end.peer];
+  Stream& stream = streams_[state(receive).stream];
   const std::byte* where = kept(receive, segment);
-  const std::byte* slots = peer.memory.get();
-  if (peer.slots == 0 || where < slots || where >= slots + peer.slots * slot_bytes_) return;
-  peer.free[peer.free_count++] = peer.memory.get() + (where - slots);
+  const std::byte* slots = stream.memory.get();
+  if (stream.slots == 0 || where < slots || where >= slots + stream.slots * slot_bytes_) return;
+  stream.free[stream.free_count++] = stream.memory.get() + (where - slots);
 }
 
 }  // namespace hocket

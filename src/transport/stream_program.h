@@ -1,6 +1,6 @@
 // StreamProgram: what a rank keeps per plan when its messages travel on byte streams: progress of every message, and
 // memory for segments that arrive before their op can take them.
-//   slots    per peer a few segments' worth, reused at once: they stay in the caches
+//   slots    per stream a few segments' worth, reused at once: they stay in the caches
 //   overflow as many bytes as the plan receives, reserved but untouched until slots run out, so that a stream never has
 //            to stop for lack of room and no schedule can deadlock on it
 // A segment that its sender has lent keeps no place: it is fetched when its op takes it.
@@ -12,18 +12,20 @@
 #include <memory>
 #include <vector>
 
+#include "net/streams.h"
 #include "transport/rank_transport.h"
 
 namespace hocket {
 
 class StreamProgram final : public LoadedProgram {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<StreamProgram>> make(MessageProgram program, std::uint32_t ranks);
+  [[nodiscard]] static Result<std::unique_ptr<StreamProgram>> make(MessageProgram program, const Streams& streams);
   ~StreamProgram() override;
   StreamProgram(const StreamProgram&) = delete;
   StreamProgram& operator=(const StreamProgram&) = delete;
 
   struct OpState {
+    std::uint32_t stream = 0;                // that carries it
     const std::byte* memory = nullptr;       // of a send
     std::uint32_t offered = 0;               // segments: offered to us,
     std::uint32_t queued = 0;                //   given to the writer,
@@ -44,18 +46,19 @@ class StreamProgram final : public LoadedProgram {
   }
   [[nodiscard]] const MessageOp& op(OpId id) const { return program_.ops[id - program_.first_op]; }
   [[nodiscard]] OpState& state(OpId id) { return states_[id - program_.first_op]; }
-  [[nodiscard]] bool involves(std::uint32_t peer) const { return peers_[peer].involved; }
-  [[nodiscard]] std::size_t sends_to(std::uint32_t peer) const { return peers_[peer].sends; }
+  /// The first stream to a peer is involved whenever one of them is.
+  [[nodiscard]] bool involves(std::uint32_t stream) const { return streams_[stream].involved; }
+  [[nodiscard]] std::size_t sends_on(std::uint32_t stream) const { return streams_[stream].sends; }
 
   void restart();
   /// A segment of `receive` is here, or word of it.
   void arrived(OpId receive) {
     ++state(receive).arrived;
-    --peers_[op(receive).end.peer].awaited;
+    --streams_[state(receive).stream].awaited;
   }
-  /// Segments of this call are still to come from that peer.
-  [[nodiscard]] bool awaits(std::uint32_t peer) const { return peers_[peer].awaited > 0; }
-  /// A place for a segment of `receive`: a free slot of its peer, else its overflow.
+  /// Segments of this call are still to come on that stream.
+  [[nodiscard]] bool awaits(std::uint32_t stream) const { return streams_[stream].awaited > 0; }
+  /// A place for a segment of `receive`: a free slot of its stream, else its overflow.
   [[nodiscard]] std::byte* place(OpId receive, std::uint32_t segment);
   void keep(OpId receive, std::uint32_t segment, const std::byte* where) {
     places_[state(receive).first_place + segment] = where;
@@ -67,7 +70,7 @@ class StreamProgram final : public LoadedProgram {
 
  private:
   static constexpr std::size_t kSlotsMax = 4;
-  struct Peer {
+  struct Stream {
     bool involved = false;
     std::size_t sends = 0;
     std::uint64_t receives = 0;  // segments
@@ -79,13 +82,13 @@ class StreamProgram final : public LoadedProgram {
   };
 
   explicit StreamProgram(MessageProgram program) : program_(std::move(program)) {}
-  [[nodiscard]] Result<void> reserve(std::uint32_t ranks);
-  void fill_slots(Peer& peer) const;
+  [[nodiscard]] Result<void> reserve(const Streams& streams);
+  void fill_slots(Stream& stream) const;
 
   MessageProgram program_;
   std::vector<OpState> states_;
   std::vector<const std::byte*> places_;  // of every segment of every receive
-  std::vector<Peer> peers_;
+  std::vector<Stream> streams_;
   std::size_t slot_bytes_ = 0;
   std::byte* overflow_ = nullptr;
   std::size_t overflow_bytes_ = 0;

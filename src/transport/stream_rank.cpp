@@ -31,16 +31,20 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-StreamRank::StreamRank(std::uint32_t rank, std::vector<std::string> names)
-    : rank_(rank), names_(std::move(names)), history_(kHistory) {
-  links_.resize(names_.size());
+StreamRank::StreamRank(std::uint32_t rank, std::vector<std::string> names, Streams streams)
+    : rank_(rank),
+      names_(std::move(names)),
+      streams_(streams.ranks() > 0 ? std::move(streams) : Streams(static_cast<std::uint32_t>(names_.size()))),
+      history_(kHistory) {
+  links_.resize(streams_.count());
   for (Link& l : links_) l.abort_in.reserve(kAbortBytesMax);
   link(rank_).open = false;
 }
 
 Result<std::unique_ptr<LoadedProgram>> StreamRank::load(MessageProgram program) {
-  HOCKET_TRY_ASSIGN(std::unique_ptr<StreamProgram> loaded, StreamProgram::make(std::move(program), rank_count()));
-  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) link(peer).sends.reserve(loaded->sends_to(peer));
+  HOCKET_TRY_ASSIGN(std::unique_ptr<StreamProgram> loaded, StreamProgram::make(std::move(program), streams_));
+  for (std::uint32_t stream = 0; stream < stream_count(); ++stream)
+    link(stream).sends.reserve(loaded->sends_on(stream));
   return std::unique_ptr<LoadedProgram>(std::move(loaded));
 }
 
@@ -52,13 +56,13 @@ void StreamRank::begin(LoadedProgram& program) {
   call_fingerprint_ = call_.fingerprint();
   history_[call_.number % kHistory] = call_;
   encode_call(call_, hello_out_);
-  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
-    Link& l = link(peer);
+  for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
+    Link& l = link(stream);
     l.sends.clear();
     l.first_taken = kNoOp;
     l.loans = 0;
-    if (l.left) check_left(peer);
-    l.hello_due = l.open && program_->involves(peer);
+    if (l.left) check_left(stream);
+    l.hello_due = l.open && program_->involves(stream);
   }
 }
 
@@ -66,8 +70,8 @@ void StreamRank::begin(LoadedProgram& program) {
 bool StreamRank::flushed() const { return !failure_ && loans_ == 0 && all_sent(); }
 
 bool StreamRank::all_sent() const {
-  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
-    if (has_outgoing(peer)) return false;
+  for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
+    if (has_outgoing(stream)) return false;
   }
   return true;
 }
@@ -78,7 +82,7 @@ void StreamRank::offer(const MessageEnd& send, SegmentRange segments, const std:
   state.offered += segments.count;
   if (state.listed) return;
   state.listed = true;
-  link(send.peer).sends.push({state.queued, send.op});
+  link(state.stream).sends.push({state.queued, send.op});
 }
 
 const std::byte* StreamRank::take_loan(const MessageEnd& receive, std::uint32_t segment) {
@@ -99,11 +103,11 @@ void StreamRank::acknowledge(const MessageEnd& receive, std::uint32_t segment) {
   StreamProgram::OpState& state = program_->state(receive.op);
   ++state.lent;
   if (std::exchange(state.listed, true)) return;
-  state.next = std::exchange(link(receive.peer).first_taken, receive.op);
+  state.next = std::exchange(link(state.stream).first_taken, receive.op);
 }
 
-bool StreamRank::has_outgoing(std::uint32_t peer) const {
-  const Link& l = link(peer);
+bool StreamRank::has_outgoing(std::uint32_t stream) const {
+  const Link& l = link(stream);
   if (!l.open) return false;
   return !l.writer.empty() || l.hello_due || l.ping_due || l.abort_due || l.bye_due || !l.sends.empty() ||
          l.first_taken != kNoOp;
@@ -188,75 +192,75 @@ void StreamRank::queue_taken(Link& l) {
   }
 }
 
-std::size_t StreamRank::gather(std::uint32_t peer, std::span<std::span<const std::byte>> parts) {
-  Link& l = link(peer);
+std::size_t StreamRank::gather(std::uint32_t stream, std::span<std::span<const std::byte>> parts) {
+  Link& l = link(stream);
   if (!l.open) return 0;
   refill(l);
   return l.writer.gather(parts);
 }
 
-void StreamRank::sent(std::uint32_t peer, std::size_t bytes, TransportEvents* events) {
-  Link& l = link(peer);
+void StreamRank::sent(std::uint32_t stream, std::size_t bytes, TransportEvents* events) {
+  Link& l = link(stream);
   l.writer.sent(bytes, [&](FrameWriter::Token token) {
     if (token == kPingToken) l.ping_on_way = false;
     if (token < kPingToken && events != nullptr && in_call()) events->acknowledged(token, 1);
   });
 }
 
-void StreamRank::received(std::uint32_t peer, std::size_t bytes, TransportEvents* events, SteadyTime now) {
-  Link& l = link(peer);
-  l.heard = now;
+void StreamRank::received(std::uint32_t stream, std::size_t bytes, TransportEvents* events, SteadyTime now) {
+  Link& l = link(stream);
+  link(streams_.peer(stream)).heard = now;
   l.reader.received(bytes);
-  parse(peer, events);
+  parse(stream, events);
 }
 
-bool StreamRank::resume(std::uint32_t peer, TransportEvents* events) {
-  Link& l = link(peer);
+bool StreamRank::resume(std::uint32_t stream, TransportEvents* events) {
+  Link& l = link(stream);
   if (!l.held || !in_call()) return false;
-  if (l.reader.header().sequence > call_.number) return check_ahead(peer);
+  if (l.reader.header().sequence > call_.number) return check_ahead(stream);
   l.held = false;
-  parse(peer, events);
+  parse(stream, events);
   return true;
 }
 
 /// A peer ends a call when its part of it is sent and what it was lent is taken. One that has gone on and still owes
 /// something has another plan; what it may say of that lies behind the hello that is held.
-bool StreamRank::check_ahead(std::uint32_t peer) {
-  if (failure_ || !owes(peer)) return false;
+bool StreamRank::check_ahead(std::uint32_t stream) {
+  if (failure_ || !owes(stream)) return false;
   raise({Code::kMismatch,
          fmt::format(
              "{} and {} disagree on call {}: {} has gone on without its part of the plan here (here: {}, plan {})",
-             names_[rank_], names_[peer], call_.number, names_[peer], call_.text(), call_.plan.text())});
+             names_[rank_], name_of(stream), call_.number, name_of(stream), call_.text(), call_.plan.text())});
   return true;
 }
 
-void StreamRank::parse(std::uint32_t peer, TransportEvents* events) {
-  Link& l = link(peer);
+void StreamRank::parse(std::uint32_t stream, TransportEvents* events) {
+  Link& l = link(stream);
   while (!failure_ && l.open) {
     switch (l.reader.next()) {
       case FrameReader::Step::kMore:
         return;
       case FrameReader::Step::kDamaged:
-        return malformed(peer, "bytes that are no frame");
+        return malformed(stream, "bytes that are no frame");
       case FrameReader::Step::kHeader:
-        if (!take_header(peer, events)) return;
+        if (!take_header(stream, events)) return;
         break;
       case FrameReader::Step::kFrame:
-        take_frame(peer, events);
+        take_frame(stream, events);
         break;
     }
   }
 }
 
-bool StreamRank::take_header(std::uint32_t peer, TransportEvents* events) {
-  Link& l = link(peer);
+bool StreamRank::take_header(std::uint32_t stream, TransportEvents* events) {
+  Link& l = link(stream);
   const FrameHeader& header = l.reader.header();
   switch (header.kind) {
     case FrameKind::kHello:
       if (header.length != kCallBytes) break;
       return take_hello_header(l, header);
     case FrameKind::kSegment:
-      return take_segment_header(peer, events);
+      return take_segment_header(stream, events);
     case FrameKind::kPing:
       if (header.length != kPingBytes) break;
       l.reader.place(l.ping_in);
@@ -272,7 +276,7 @@ bool StreamRank::take_header(std::uint32_t peer, TransportEvents* events) {
       return true;
     case FrameKind::kLent:
       if (header.length != kLentBytes || !borrows()) break;
-      return take_lent_header(peer, events);
+      return take_lent_header(stream, events);
     case FrameKind::kConsumed:
       if (header.length != 0) break;
       l.reader.place({});
@@ -280,7 +284,7 @@ bool StreamRank::take_header(std::uint32_t peer, TransportEvents* events) {
     case FrameKind::kReceipt:
       break;
   }
-  malformed(peer, "a frame that has no place on a stream");
+  malformed(stream, "a frame that has no place on a stream");
   return false;
 }
 
@@ -294,10 +298,10 @@ bool StreamRank::take_hello_header(Link& l, const FrameHeader& header) {
   return true;
 }
 
-bool StreamRank::is_next(std::uint32_t peer, TransportEvents* events) {
-  const FrameHeader& h = link(peer).reader.header();
+bool StreamRank::is_next(std::uint32_t stream, TransportEvents* events) {
+  const FrameHeader& h = link(stream).reader.header();
   const bool known = of_this_call(h, events) && program_->ours(h.op) &&
-                     program_->op(h.op).role == MessageOp::Role::kReceive && program_->op(h.op).end.peer == peer;
+                     program_->op(h.op).role == MessageOp::Role::kReceive && program_->state(h.op).stream == stream;
   if (!known) return false;
   const Cut& cut = program_->op(h.op).end.cut;
   const std::uint32_t next = program_->state(h.op).arrived;
@@ -305,11 +309,11 @@ bool StreamRank::is_next(std::uint32_t peer, TransportEvents* events) {
   return h.kind == FrameKind::kLent ? cut.length(next) > 0 : std::int64_t{h.length} == cut.length(next);
 }
 
-bool StreamRank::take_segment_header(std::uint32_t peer, TransportEvents* events) {
-  Link& l = link(peer);
+bool StreamRank::take_segment_header(std::uint32_t stream, TransportEvents* events) {
+  Link& l = link(stream);
   const FrameHeader& h = l.reader.header();
-  if (!is_next(peer, events)) {
-    malformed(peer,
+  if (!is_next(stream, events)) {
+    malformed(stream,
               fmt::format("segment {} of {} bytes for op {} in call {}, which is not what the plan has next there",
                           h.segment, h.length, h.op, h.sequence));
     return false;
@@ -320,24 +324,24 @@ bool StreamRank::take_segment_header(std::uint32_t peer, TransportEvents* events
   return true;
 }
 
-bool StreamRank::take_lent_header(std::uint32_t peer, TransportEvents* events) {
-  Link& l = link(peer);
+bool StreamRank::take_lent_header(std::uint32_t stream, TransportEvents* events) {
+  Link& l = link(stream);
   const FrameHeader& h = l.reader.header();
-  if (!is_next(peer, events)) {
-    malformed(peer, fmt::format("word of segment {} for op {} in call {}, which is not what the plan has next there",
-                                h.segment, h.op, h.sequence));
+  if (!is_next(stream, events)) {
+    malformed(stream, fmt::format("word of segment {} for op {} in call {}, which is not what the plan has next there",
+                                  h.segment, h.op, h.sequence));
     return false;
   }
   l.reader.place(l.lent_in);
   return true;
 }
 
-void StreamRank::take_frame(std::uint32_t peer, TransportEvents* events) {
-  Link& l = link(peer);
+void StreamRank::take_frame(std::uint32_t stream, TransportEvents* events) {
+  Link& l = link(stream);
   const FrameHeader& h = l.reader.header();
   switch (h.kind) {
     case FrameKind::kHello:
-      return take_hello(peer);
+      return take_hello(stream);
     case FrameKind::kSegment:
       program_->keep(h.op, h.segment, l.segment_place);
       program_->arrived(h.op);
@@ -347,35 +351,35 @@ void StreamRank::take_frame(std::uint32_t peer, TransportEvents* events) {
       l.ping_waits_for = static_cast<std::uint32_t>(word_at(l.ping_in.data() + 8));
       return;
     case FrameKind::kAbort:
-      return take_abort(peer);
+      return take_abort(stream);
     case FrameKind::kBye:
-      return take_bye(peer);
+      return take_bye(stream);
     case FrameKind::kLent:
-      return take_lent(peer, *events);
+      return take_lent(stream, *events);
     case FrameKind::kConsumed:
-      return take_consumed(peer, events);
+      return take_consumed(stream, events);
     case FrameKind::kReceipt:
       return;
   }
 }
 
-void StreamRank::take_lent(std::uint32_t peer, TransportEvents& events) {
-  const FrameHeader& h = link(peer).reader.header();
+void StreamRank::take_lent(std::uint32_t stream, TransportEvents& events) {
+  const FrameHeader& h = link(stream).reader.header();
   program_->keep(h.op, h.segment, nullptr);
-  program_->state(h.op).address = word_at(link(peer).lent_in.data());
+  program_->state(h.op).address = word_at(link(stream).lent_in.data());
   program_->arrived(h.op);
   events.arrived(h.op, 1);
 }
 
-void StreamRank::take_consumed(std::uint32_t peer, TransportEvents* events) {
-  const FrameHeader& h = link(peer).reader.header();
+void StreamRank::take_consumed(std::uint32_t stream, TransportEvents* events) {
+  const FrameHeader& h = link(stream).reader.header();
   const bool known = of_this_call(h, events) && program_->ours(h.op) &&
-                     program_->op(h.op).role == MessageOp::Role::kSend && program_->op(h.op).end.peer == peer;
+                     program_->op(h.op).role == MessageOp::Role::kSend && program_->state(h.op).stream == stream;
   if (!known || h.segment == 0 || h.segment > program_->state(h.op).lent - program_->state(h.op).returned)
-    return malformed(peer, fmt::format("thanks for {} segments of op {} that it was not lent", h.segment, h.op));
+    return malformed(stream, fmt::format("thanks for {} segments of op {} that it was not lent", h.segment, h.op));
   program_->state(h.op).returned += h.segment;
   loans_ -= h.segment;
-  link(peer).loans -= h.segment;
+  link(stream).loans -= h.segment;
   events->acknowledged(h.op, h.segment);
 }
 
@@ -384,57 +388,57 @@ std::optional<CallNotice> StreamRank::past_call(std::uint64_t number) const {
   return kept.number == number ? std::optional(kept) : std::nullopt;
 }
 
-void StreamRank::take_hello(std::uint32_t peer) {
-  Link& l = link(peer);
+void StreamRank::take_hello(std::uint32_t stream) {
+  Link& l = link(stream);
   const std::optional<CallNotice> theirs = decode_call(l.hello_in);
   if (!theirs || theirs->number != l.reader.header().sequence || theirs->number <= l.hello_number)
-    return malformed(peer, "a hello that makes no sense");
+    return malformed(stream, "a hello that makes no sense");
   l.hello_number = theirs->number;
   const std::optional<CallNotice> mine = past_call(theirs->number);
   if (!mine) return;
   const std::string differs = difference(*mine, *theirs);
   if (differs.empty()) return;
   raise({Code::kMismatch, fmt::format("{} and {} disagree on call {}: {} (here: {}; there: {})", names_[rank_],
-                                      names_[peer], theirs->number, differs, mine->text(), theirs->text())});
+                                      name_of(stream), theirs->number, differs, mine->text(), theirs->text())});
 }
 
-void StreamRank::take_abort(std::uint32_t peer) {
-  const std::uint32_t code = link(peer).reader.header().op;
+void StreamRank::take_abort(std::uint32_t stream) {
+  const std::uint32_t code = link(stream).reader.header().op;
   const bool known = code <= static_cast<std::uint32_t>(Code::kInternal);
-  link(peer).left = true;
-  link(peer).bye_number = ~std::uint64_t{0};
-  told_ = text_of(link(peer).abort_in);
+  link(stream).left = true;
+  link(stream).bye_number = ~std::uint64_t{0};
+  told_ = text_of(link(stream).abort_in);
   raise({known ? static_cast<Code>(code) : Code::kPeerFailed,
-         fmt::format("{} was told by {}: {}", names_[rank_], names_[peer], told_)});
+         fmt::format("{} was told by {}: {}", names_[rank_], name_of(stream), told_)});
 }
 
-void StreamRank::take_bye(std::uint32_t peer) {
-  link(peer).left = true;
-  link(peer).bye_number = link(peer).reader.header().sequence;
-  check_left(peer);
+void StreamRank::take_bye(std::uint32_t stream) {
+  link(stream).left = true;
+  link(stream).bye_number = link(stream).reader.header().sequence;
+  check_left(stream);
 }
 
 /// A peer that has left took part in the calls up to its bye.
-void StreamRank::check_left(std::uint32_t peer) {
-  const Link& l = link(peer);
+void StreamRank::check_left(std::uint32_t stream) {
+  const Link& l = link(stream);
   if (failure_ || !in_call()) return;
   if (l.bye_number >= call_.number) {
-    check_ahead(peer);
+    check_ahead(stream);
     return;
   }
-  raise({Code::kMismatch,
-         fmt::format("{} left after call {}; {} is in {}", names_[peer], l.bye_number, names_[rank_], call_.text())});
+  raise({Code::kMismatch, fmt::format("{} left after call {}; {} is in {}", name_of(stream), l.bye_number,
+                                      names_[rank_], call_.text())});
 }
 
-void StreamRank::closed(std::uint32_t peer, const std::string& why) {
-  Link& l = link(peer);
-  if (!l.left) raise({Code::kPeerFailed, fmt::format("{} lost {}: {}", names_[rank_], names_[peer], why)});
+void StreamRank::closed(std::uint32_t stream, const std::string& why) {
+  Link& l = link(stream);
+  if (!l.left) raise({Code::kPeerFailed, fmt::format("{} lost {}: {}", names_[rank_], name_of(stream), why)});
   l.writer.clear();
   l.open = false;
 }
 
-void StreamRank::malformed(std::uint32_t peer, std::string_view what) {
-  raise({Code::kMalformed, fmt::format("{} got from {} {}", names_[rank_], names_[peer], what)});
+void StreamRank::malformed(std::uint32_t stream, std::string_view what) {
+  raise({Code::kMalformed, fmt::format("{} got from {} {}", names_[rank_], name_of(stream), what)});
 }
 
 void StreamRank::raise(Error error) {
@@ -467,7 +471,8 @@ void StreamRank::take_leave() {
 }
 
 void StreamRank::beat(std::uint32_t waits_for) {
-  for (Link& l : links_) {
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+    Link& l = link(peer);
     if (!l.open || l.ping_due || l.ping_on_way) continue;
     put_word(l.ping_out.data(), call_.number);
     put_word(l.ping_out.data() + 8, waits_for);

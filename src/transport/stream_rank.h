@@ -1,5 +1,5 @@
 // StreamRank: the protocol of one rank whose peers are at the other ends of byte streams, without the streams. Sans-IO:
-// a shell (transport/tcp, tests) moves bytes in and out and tells which peer has gone.
+// a shell (transport/tcp, tests) moves bytes in and out and tells which stream has ended. Peers may have several.
 // On every stream: a hello with the whole CallNotice before its first message, segments straight from and into memory,
 // a ping now and then, the first error, and a bye from who leaves in order. A peer that is a call ahead is left lying.
 // A shell that reads the memory of peers may lend segments: it says where they lie, and hears when they are taken.
@@ -20,7 +20,8 @@ namespace hocket {
 class StreamRank : public RankTransport {
  public:
   /// `names`: how errors call each rank, "rank 2 (host a, pid 17)".
-  StreamRank(std::uint32_t rank, std::vector<std::string> names);
+  /// `streams`: none: one per peer.
+  StreamRank(std::uint32_t rank, std::vector<std::string> names, Streams streams = {});
 
   void offer(const MessageEnd& send, SegmentRange segments, const std::byte* memory) override;
   [[nodiscard]] const std::byte* bytes(const MessageEnd& receive, std::uint32_t segment) override {
@@ -40,7 +41,8 @@ class StreamRank : public RankTransport {
   [[nodiscard]] std::string call_text() const override { return call_.text(); }
 
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
-  [[nodiscard]] std::uint32_t rank_count() const { return static_cast<std::uint32_t>(links_.size()); }
+  [[nodiscard]] std::uint32_t rank_count() const { return streams_.ranks(); }
+  [[nodiscard]] std::uint32_t stream_count() const { return streams_.count(); }
 
  protected:
   /// A segment in the memory of a peer.
@@ -58,20 +60,20 @@ class StreamRank : public RankTransport {
   [[nodiscard]] virtual const std::byte* fetch(const Loan& /*loan*/, std::byte* place) { return place; }
 
   // The shell's side. `events` is null between calls.
-  /// May bytes of this peer be read now? Not while it is a call ahead.
-  [[nodiscard]] bool readable(std::uint32_t peer) const { return link(peer).open && !link(peer).held; }
-  [[nodiscard]] bool is_open(std::uint32_t peer) const { return link(peer).open; }
-  [[nodiscard]] std::array<std::span<std::byte>, 2> room(std::uint32_t peer) { return link(peer).reader.room(); }
-  void received(std::uint32_t peer, std::size_t bytes, TransportEvents* events, SteadyTime now);
+  /// May bytes of this stream be read now? Not while its peer is a call ahead.
+  [[nodiscard]] bool readable(std::uint32_t stream) const { return link(stream).open && !link(stream).held; }
+  [[nodiscard]] bool is_open(std::uint32_t stream) const { return link(stream).open; }
+  [[nodiscard]] std::array<std::span<std::byte>, 2> room(std::uint32_t stream) { return link(stream).reader.room(); }
+  void received(std::uint32_t stream, std::size_t bytes, TransportEvents* events, SteadyTime now);
   /// Goes on with what was left lying when begin() has reached the peer's call; true when something happened.
-  bool resume(std::uint32_t peer, TransportEvents* events);
-  void closed(std::uint32_t peer, const std::string& why);
+  bool resume(std::uint32_t stream, TransportEvents* events);
+  void closed(std::uint32_t stream, const std::string& why);
   /// The peer sent what nobody may send.
-  void malformed(std::uint32_t peer, std::string_view what);
-  [[nodiscard]] bool has_outgoing(std::uint32_t peer) const;
+  void malformed(std::uint32_t stream, std::string_view what);
+  [[nodiscard]] bool has_outgoing(std::uint32_t stream) const;
   [[nodiscard]] bool all_sent() const;
-  [[nodiscard]] std::size_t gather(std::uint32_t peer, std::span<std::span<const std::byte>> parts);
-  void sent(std::uint32_t peer, std::size_t bytes, TransportEvents* events);
+  [[nodiscard]] std::size_t gather(std::uint32_t stream, std::span<std::span<const std::byte>> parts);
+  void sent(std::uint32_t stream, std::size_t bytes, TransportEvents* events);
   /// Leaves in order: a bye to everybody, or nothing after a failure.
   void take_leave();
   /// Reports the failure once per call; true when there is one.
@@ -112,31 +114,32 @@ class StreamRank : public RankTransport {
     std::vector<std::byte> salvaged;  // after a failure: the rest of a payload whose frame had begun
   };
 
-  [[nodiscard]] Link& link(std::uint32_t peer) { return links_[peer]; }
-  [[nodiscard]] const Link& link(std::uint32_t peer) const { return links_[peer]; }
+  [[nodiscard]] Link& link(std::uint32_t stream) { return links_[stream]; }
+  [[nodiscard]] const Link& link(std::uint32_t stream) const { return links_[stream]; }
+  [[nodiscard]] const std::string& name_of(std::uint32_t stream) const { return names_[streams_.peer(stream)]; }
   [[nodiscard]] bool in_call() const { return program_ != nullptr; }
-  void parse(std::uint32_t peer, TransportEvents* events);
+  void parse(std::uint32_t stream, TransportEvents* events);
   /// False when the header is left lying.
-  bool take_header(std::uint32_t peer, TransportEvents* events);
+  bool take_header(std::uint32_t stream, TransportEvents* events);
   bool take_hello_header(Link& l, const FrameHeader& header);
-  bool take_segment_header(std::uint32_t peer, TransportEvents* events);
-  bool take_lent_header(std::uint32_t peer, TransportEvents* events);
+  bool take_segment_header(std::uint32_t stream, TransportEvents* events);
+  bool take_lent_header(std::uint32_t stream, TransportEvents* events);
   /// Whether the header's segment is the next one of its op.
-  [[nodiscard]] bool is_next(std::uint32_t peer, TransportEvents* events);
+  [[nodiscard]] bool is_next(std::uint32_t stream, TransportEvents* events);
   [[nodiscard]] bool of_this_call(const FrameHeader& h, TransportEvents* events) const {
     return in_call() && events != nullptr && h.sequence == call_.number && h.fingerprint == call_fingerprint_;
   }
   [[nodiscard]] const std::byte* take_loan(const MessageEnd& receive, std::uint32_t segment);
-  void take_frame(std::uint32_t peer, TransportEvents* events);
-  void take_hello(std::uint32_t peer);
-  void take_lent(std::uint32_t peer, TransportEvents& events);
-  void take_consumed(std::uint32_t peer, TransportEvents* events);
-  void take_abort(std::uint32_t peer);
-  void take_bye(std::uint32_t peer);
-  void check_left(std::uint32_t peer);
+  void take_frame(std::uint32_t stream, TransportEvents* events);
+  void take_hello(std::uint32_t stream);
+  void take_lent(std::uint32_t stream, TransportEvents& events);
+  void take_consumed(std::uint32_t stream, TransportEvents* events);
+  void take_abort(std::uint32_t stream);
+  void take_bye(std::uint32_t stream);
+  void check_left(std::uint32_t stream);
   /// True when it raised a failure.
-  bool check_ahead(std::uint32_t peer);
-  [[nodiscard]] bool owes(std::uint32_t peer) const { return program_->awaits(peer) || link(peer).loans > 0; }
+  bool check_ahead(std::uint32_t stream);
+  [[nodiscard]] bool owes(std::uint32_t stream) const { return program_->awaits(stream) || link(stream).loans > 0; }
   void refill(Link& l);
   void queue_segments(Link& l);
   void queue_segment(Link& l, OpId id);
@@ -146,7 +149,8 @@ class StreamRank : public RankTransport {
 
   std::uint32_t rank_;
   std::vector<std::string> names_;
-  std::deque<Link> links_;
+  Streams streams_;
+  std::deque<Link> links_;  // by stream
   StreamProgram* program_ = nullptr;
   std::uint64_t loans_ = 0;  // segments of this call that peers have been lent and not taken
   CallNotice call_;

@@ -44,6 +44,7 @@ struct MessageEnd {
   OpId op = kNoOp;     // this rank's
   OpId match = kNoOp;  // the peer's
   std::uint32_t peer = 0;
+  std::uint32_t lane = 0;  // of the connections between the two, where there are several
   Cut cut;
 };
 

@@ -21,13 +21,17 @@ struct Pipe {
   bool ended = false;  // the writer has gone; what is in the pipe still arrives
 };
 
+/// Lanes are drawn by the receive, not by routes, so that every pair has several; most pairs lack some of them.
+constexpr std::uint32_t kLanes = 3;
+
 MessageProgram messages_of(const Program& program) {
   MessageProgram messages{program.plan().fingerprint(), program.plan().what(), program.first_op(), {}};
-  for (const ProgramOp& op : program.ops()) {
+  for (ProgramOp op : program.ops()) {
     const Op& o = program.plan().schedule().op(op.end.op);
     const auto role = o.sends()      ? MessageOp::Role::kSend
                       : o.receives() ? MessageOp::Role::kReceive
                                      : MessageOp::Role::kNone;
+    op.end.lane = (o.receives() ? op.end.op : op.end.match) % kLanes;
     messages.ops.push_back({role, op.end});
   }
   return messages;
@@ -35,13 +39,13 @@ MessageProgram messages_of(const Program& program) {
 
 class PipeRank final : public StreamRank {
  public:
-  PipeRank(std::uint32_t rank, std::uint32_t ranks) : StreamRank(rank, names(ranks)) {}
+  PipeRank(std::uint32_t rank, const Streams& streams) : StreamRank(rank, names(streams.ranks()), streams) {}
   /// One segment of so many is lent; 0: none.
   void lend_one_of(std::uint64_t each) { lend_each_ = each; }
   [[nodiscard]] std::uint64_t fetched() const { return fetched_; }
   bool poll(TransportEvents& events) override {
     bool any = false;
-    for (std::uint32_t peer = 0; peer < rank_count(); ++peer) any = resume(peer, &events) || any;
+    for (std::uint32_t stream = 0; stream < stream_count(); ++stream) any = resume(stream, &events) || any;
     return report_failure(events) || any;
   }
   void rest(SteadyTime) override {}
@@ -82,8 +86,8 @@ class PipeRank final : public StreamRank {
 };
 
 struct WorldRank {
-  WorldRank(const Plan& plan, const Plan& odd_plan, std::uint32_t r, std::uint32_t ranks)
-      : transport(r, ranks), run(plan, r, transport), odd(odd_plan, r, transport) {
+  WorldRank(const Plan& plan, const Plan& odd_plan, std::uint32_t r, const Streams& streams)
+      : transport(r, streams), run(plan, r, transport), odd(odd_plan, r, transport) {
     loaded = transport.load(messages_of(run.program())).value();
     odd_loaded = transport.load(messages_of(odd.program())).value();
   }
@@ -103,10 +107,13 @@ struct WorldRank {
 class StreamWorld {
  public:
   StreamWorld(StreamScenario scenario, const SimulatedCase& c)
-      : scenario_(scenario), case_(c), random_(c.options.seed), pipes_(std::size_t{c.ranks()} * c.ranks()) {
+      : scenario_(scenario), case_(c), random_(c.options.seed) {
     const Plan& odd = c.foreign ? *c.foreign : *c.plan;
-    for (std::uint32_t r = 0; r < c.ranks(); ++r)
-      ranks_.push_back(std::make_unique<WorldRank>(*c.plan, odd, r, c.ranks()));
+    for (std::uint32_t r = 0; r < c.ranks(); ++r) {
+      streams_.push_back(streams_of(r, c.ranks(), c.options.seed));
+      pipes_.emplace_back(streams_[r].count());
+      ranks_.push_back(std::make_unique<WorldRank>(*c.plan, odd, r, streams_[r]));
+    }
     for (const auto& rank : ranks_) rank->transport.lend_one_of(c.options.seed % 4);
     capacity_ = 1 + random_.below(random_.chance(0.5) ? 100 : 5000);
     victim_ = static_cast<std::uint32_t>(random_.below(c.ranks()));
@@ -133,7 +140,24 @@ class StreamWorld {
   }
 
  private:
-  Pipe& pipe(std::uint32_t from, std::uint32_t to) { return pipes_[from * ranks_.size() + to]; }
+  /// A third of the seeds has one stream per pair; otherwise a pair has one to three.
+  static Streams streams_of(std::uint32_t rank, std::uint32_t ranks, std::uint64_t seed) {
+    std::vector<std::vector<std::uint32_t>> lanes(ranks);
+    for (std::uint32_t peer = 0; peer < ranks && seed % 3 > 0; ++peer) {
+      if (peer == rank) continue;
+      const std::uint64_t streams = 1 + (seed / 3 + rank + peer) % kLanes;
+      for (std::uint32_t lane = 0; lane < kLanes; ++lane) lanes[peer].push_back(lane % streams);
+    }
+    return Streams(ranks, lanes);
+  }
+  /// The pipe that leads out of a rank's stream, and the one that leads into it.
+  Pipe& out_of(std::uint32_t rank, std::uint32_t stream) { return pipes_[rank][stream]; }
+  Pipe& into(std::uint32_t rank, std::uint32_t stream) {
+    const std::uint32_t peer = streams_[rank].peer(stream);
+    const std::vector<std::uint32_t> here = streams_[rank].to(peer);
+    const auto which = std::find(here.begin(), here.end(), stream) - here.begin();
+    return pipes_[peer][streams_[peer].to(rank)[static_cast<std::size_t>(which)]];
+  }
   [[nodiscard]] bool over() const {
     return std::all_of(ranks_.begin(), ranks_.end(), [](const auto& r) { return r->decided || r->dead; });
   }
@@ -151,9 +175,9 @@ class StreamWorld {
       case 0:
         return advance(r);
       case 1:
-        return write(r, static_cast<std::uint32_t>(random_.below(ranks_.size())));
+        return write(r, static_cast<std::uint32_t>(random_.below(streams_[r].count())));
       default:
-        return read(r, static_cast<std::uint32_t>(random_.below(ranks_.size())));
+        return read(r, static_cast<std::uint32_t>(random_.below(streams_[r].count())));
     }
   }
 
@@ -202,11 +226,11 @@ class StreamWorld {
     ranks_[r]->transport.take_leave();
   }
 
-  bool write(std::uint32_t from, std::uint32_t to) {
-    WorldRank& rank = *ranks_[from];
-    Pipe& out = pipe(from, to);
-    if (from == to || out.ended) return false;
-    if (!rank.transport.has_outgoing(to)) {
+  bool write(std::uint32_t r, std::uint32_t stream) {
+    WorldRank& rank = *ranks_[r];
+    Pipe& out = out_of(r, stream);
+    if (stream == r || out.ended) return false;
+    if (!rank.transport.has_outgoing(stream)) {
       out.ended = rank.decided;
       return out.ended;
     }
@@ -215,7 +239,7 @@ class StreamWorld {
       return false;
     }
     std::array<std::span<const std::byte>, 8> parts;
-    const std::size_t count = rank.transport.gather(to, parts);
+    const std::size_t count = rank.transport.gather(stream, parts);
     std::size_t left = 1 + random_.below(std::min<std::uint64_t>(capacity_ - out.bytes.size(), 400));
     std::size_t moved = 0;
     for (std::size_t i = 0; i < count && left > 0; ++i) {
@@ -225,15 +249,16 @@ class StreamWorld {
       left -= part;
       moved += part;
     }
-    rank.transport.sent(to, moved, events_of(from));
+    rank.transport.sent(stream, moved, events_of(r));
+    if (stream >= ranks_.size()) outcome_.by_further += moved;
     return moved > 0;
   }
 
-  bool read(std::uint32_t to, std::uint32_t from) {
-    WorldRank& rank = *ranks_[to];
-    Pipe& in = pipe(from, to);
-    if (from == to || !rank.transport.is_open(from)) return false;
-    if (!rank.transport.readable(from)) {
+  bool read(std::uint32_t r, std::uint32_t stream) {
+    WorldRank& rank = *ranks_[r];
+    if (stream == r || !rank.transport.is_open(stream)) return false;
+    Pipe& in = into(r, stream);
+    if (!rank.transport.readable(stream)) {
       ++outcome_.held;
       return false;
     }
@@ -244,16 +269,17 @@ class StreamWorld {
     }
     if (in.bytes.empty()) {
       if (!in.ended) return false;
-      rank.transport.closed(from, "it closed the connection");
+      rank.transport.closed(stream, "it closed the connection");
       return true;
     }
-    return deliver(rank, from, in, to);
+    return deliver(r, stream, in);
   }
 
-  bool deliver(WorldRank& rank, std::uint32_t from, Pipe& in, std::uint32_t to) {
+  bool deliver(std::uint32_t r, std::uint32_t stream, Pipe& in) {
+    WorldRank& rank = *ranks_[r];
     std::size_t left = 1 + random_.below(std::min<std::uint64_t>(in.bytes.size(), 300));
     std::size_t moved = 0;
-    for (const std::span<std::byte> room : rank.transport.room(from)) {
+    for (const std::span<std::byte> room : rank.transport.room(stream)) {
       const std::size_t part = std::min(left, room.size());
       std::copy_n(in.bytes.begin(), part, room.begin());
       in.bytes.erase(in.bytes.begin(), in.bytes.begin() + static_cast<std::ptrdiff_t>(part));
@@ -261,7 +287,7 @@ class StreamWorld {
       moved += part;
     }
     if (moved % kFrameHeaderBytes != 0) ++outcome_.split_headers;
-    rank.transport.received(from, moved, events_of(to), {});
+    rank.transport.received(stream, moved, events_of(r), {});
     return moved > 0;
   }
 
@@ -276,18 +302,20 @@ class StreamWorld {
     if (rank.decided) return;
     rank.dead = true;
     outcome_.dead = r;
-    for (std::uint32_t peer = 0; peer < ranks_.size(); ++peer) {
-      pipe(r, peer).ended = true;
-      pipe(peer, r).bytes.clear();
-      pipe(peer, r).ended = true;
-      if (random_.chance(0.3)) pipe(r, peer).bytes.clear();  // a reset drops what was on its way
+    for (std::uint32_t stream = 0; stream < streams_[r].count(); ++stream) {
+      if (stream == r) continue;
+      out_of(r, stream).ended = true;
+      into(r, stream).bytes.clear();
+      into(r, stream).ended = true;
+      if (random_.chance(0.3)) out_of(r, stream).bytes.clear();  // a reset drops what was on its way
     }
   }
 
   StreamScenario scenario_;
   const SimulatedCase& case_;
   Random random_;
-  std::vector<Pipe> pipes_;
+  std::vector<Streams> streams_;          // by rank
+  std::vector<std::vector<Pipe>> pipes_;  // by rank and its stream
   std::vector<std::unique_ptr<WorldRank>> ranks_;
   std::size_t capacity_ = 1;
   std::uint32_t victim_ = 0;

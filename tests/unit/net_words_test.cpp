@@ -146,20 +146,36 @@ TEST(NetStoreWire, RequestsComeBackAndDamageDoesNot) {
   EXPECT_FALSE(read_length("abc"));
 }
 
-std::string cables_text(const std::string& text) {
-  const auto cables = LinkAddresses::parse(text, "cables", 4);
+std::string cables_text(const std::string& lines) {
+  const auto cables = LinkAddresses::parse(lines, "cables", 4);
   if (!cables) return cables.error().text;
-  const auto ends = cables->between(1, 0);
-  return ends ? ends->local.host() + " " + ends->remote.host() : "none";
+  const LinkAddresses::Joint* joint = cables->between(1, 0);
+  if (joint == nullptr) return "none";
+  std::string text;
+  for (const std::uint32_t which : joint->lanes) {
+    const LinkAddresses::Ends& ends = joint->connections[which];
+    text += fmt::format("{}{}: {} {}", text.empty() ? "" : ", ", which, ends.local.host(), ends.remote.host());
+  }
+  return text;
 }
 
 TEST(NetLinkAddresses, BothEndsOfACableAgree) {
-  EXPECT_EQ(cables_text("0 1 10.0.0.0 10.0.0.1  # a comment\n\n1 0 10.0.0.1 10.0.0.0\n"), "10.0.0.1 10.0.0.0");
-  EXPECT_EQ(cables_text("0 1 fd00::1 fd00::2\n1 0 fd00::2 fd00::1"), "fd00::2 fd00::1");
+  EXPECT_EQ(cables_text("0 1 10.0.0.0 10.0.0.1  # a comment\n\n1 0 10.0.0.1 10.0.0.0\n"), "0: 10.0.0.1 10.0.0.0");
+  EXPECT_EQ(cables_text("0 1 fd00::1 fd00::2\n1 0 fd00::2 fd00::1"), "0: fd00::2 fd00::1");
   EXPECT_EQ(cables_text("2 3 10.0.0.0 10.0.0.1\n3 2 10.0.0.1 10.0.0.0"), "none");
   EXPECT_EQ(cables_text("0 1 10.0.0.0 10.0.0.1"), "cables: rank 0 lists peer 1, but not the other way round");
   EXPECT_EQ(cables_text("0 1 10.0.0.0 10.0.0.1\n1 0 10.0.0.2 10.0.0.0"),
-            "cables: rank 0 expects peer 1 at 10.0.0.1, which says 10.0.0.2");
+            "cables: rank 0 joins peer 1 by 10.0.0.0 10.0.0.1, which says 10.0.0.2 10.0.0.0");
+}
+
+TEST(NetLinkAddresses, ALineMoreIsALaneMoreAndTheSameAddressesAreOneConnection) {
+  const std::string two = "0 1 10.0.0.0 10.0.0.1\n0 1 10.0.1.0 10.0.1.1\n1 0 10.0.0.1 10.0.0.0\n";
+  EXPECT_EQ(cables_text(two + "1 0 10.0.1.1 10.0.1.0"), "0: 10.0.0.1 10.0.0.0, 1: 10.0.1.1 10.0.1.0");
+  const std::string again = "0 1 10.0.0.0 10.0.0.1\n1 0 10.0.1.1 10.0.1.0\n1 0 10.0.0.1 10.0.0.0";
+  EXPECT_EQ(cables_text(two + again), "0: 10.0.0.1 10.0.0.0, 1: 10.0.1.1 10.0.1.0, 0: 10.0.0.1 10.0.0.0");
+  EXPECT_EQ(cables_text(two), "cables: rank 0 lists peer 1 2 times, the other way round it is 1");
+  EXPECT_EQ(cables_text(two + "1 0 10.0.1.2 10.0.1.0"),
+            "cables: rank 0 joins peer 1 by 10.0.1.0 10.0.1.1, which says 10.0.1.2 10.0.1.0");
 }
 
 TEST(NetLinkAddresses, LinesThatSayNothingAreNamed) {
@@ -170,8 +186,6 @@ TEST(NetLinkAddresses, LinesThatSayNothingAreNamed) {
   EXPECT_EQ(cables_text("x 1 10.0.0.0 10.0.0.1"), "cables:1: 'x 1' are not two of 4 ranks");
   EXPECT_EQ(cables_text("0 1 here 10.0.0.1"), "cables:1: 'here' is not the number of a host");
   EXPECT_EQ(cables_text("0 1 fd00::1 10.0.0.1"), "cables:1: fd00::1 and 10.0.0.1 are of two families");
-  EXPECT_EQ(cables_text("0 1 10.0.0.0 10.0.0.1\n0 1 10.0.0.0 10.0.0.1"),
-            "cables:2: rank 0 and peer 1 are listed a second time");
 }
 
 }  // namespace

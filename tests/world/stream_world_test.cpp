@@ -27,6 +27,7 @@ struct Probes {
   std::uint64_t held = 0;
   std::uint64_t told = 0;
   std::uint64_t fetched = 0;
+  std::uint64_t by_further = 0;
   std::uint64_t deaths = 0;
   std::uint64_t failed = 0;
 
@@ -37,6 +38,7 @@ struct Probes {
     held += o.held;
     told += o.told;
     fetched += o.fetched;
+    by_further += o.by_further;
     deaths += o.dead ? 1 : 0;
     for (const auto& error : o.errors) failed += error ? 1 : 0;
   }
@@ -60,6 +62,7 @@ TEST_P(StreamWorld, EverySeedIsRightOrNamesTheCause) {
   EXPECT_GE(probes.full_pipes, 100U);
   EXPECT_GE(probes.held, 100U);
   EXPECT_GE(probes.fetched, 1000U);
+  EXPECT_GE(probes.by_further, 100000U);
   if (GetParam() == StreamScenario::kClean) return;
   EXPECT_GE(probes.failed, 300U);
   EXPECT_GE(probes.told, 20U);

@@ -20,14 +20,14 @@ constexpr std::size_t kPartsMax = 32;
 constexpr std::size_t kEventsMax = 64;
 /// Reads of one connection before the engine gets its turn.
 constexpr int kReadsPerPoll = 4;
-/// With more peers than this, poll() asks epoll which of them have something.
-constexpr std::size_t kDirectPeersMax = 4;
+/// With more streams than this, poll() asks epoll which of them have something.
+constexpr std::size_t kDirectStreamsMax = 4;
 
 }  // namespace
 
 Result<std::unique_ptr<TcpRank>> TcpRank::make(std::uint32_t rank, std::vector<std::string> names,
-                                               std::vector<Descriptor> links) {
-  std::unique_ptr<TcpRank> made(new TcpRank(rank, std::move(names), std::move(links)));
+                                               std::vector<Descriptor> links, Streams streams) {
+  std::unique_ptr<TcpRank> made(new TcpRank(rank, std::move(names), std::move(links), std::move(streams)));
   made->epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
   made->wakeup_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!made->epoll_.open() || !made->wakeup_.open())
@@ -39,11 +39,11 @@ Result<std::unique_ptr<TcpRank>> TcpRank::make(std::uint32_t rank, std::vector<s
 Result<void> TcpRank::watch_all() {
   epoll_event event{};
   event.events = EPOLLIN;
-  event.data.u32 = rank_count();
+  event.data.u32 = stream_count();
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wakeup_.get(), &event) != 0)
     return hocket::fail(Code::kResourceExhausted, "rank {}: cannot watch: {}", rank(), system_words(errno));
-  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
-    if (peer != rank()) watch(peer, false);
+  for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
+    if (stream != rank()) watch(stream, false);
   }
   return {};
 }
@@ -52,63 +52,63 @@ TcpRank::~TcpRank() {
   const SteadyTime deadline = steady_clock::now() + kLeaveTime;
   take_leave();
   flush_until(deadline);
-  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
-    if (links_[peer].open()) ::shutdown(links_[peer].get(), SHUT_WR);
+  for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
+    if (links_[stream].open()) ::shutdown(links_[stream].get(), SHUT_WR);
   }
   drain_until(deadline);
 }
 
-void TcpRank::watch(std::uint32_t peer, bool writing) {
+void TcpRank::watch(std::uint32_t stream, bool writing) {
   const std::uint32_t wanted =
-      (readable(peer) ? std::uint32_t{EPOLLIN} : 0U) | (writing ? std::uint32_t{EPOLLOUT} : 0U);
-  if (wanted == watched_[peer]) return;
-  if (wanted == 0) return unwatch(peer);
+      (readable(stream) ? std::uint32_t{EPOLLIN} : 0U) | (writing ? std::uint32_t{EPOLLOUT} : 0U);
+  if (wanted == watched_[stream]) return;
+  if (wanted == 0) return unwatch(stream);
   epoll_event event{};
   event.events = wanted;
-  event.data.u32 = peer;
-  ::epoll_ctl(epoll_.get(), watched_[peer] == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, links_[peer].get(), &event);
-  watched_[peer] = wanted;
+  event.data.u32 = stream;
+  ::epoll_ctl(epoll_.get(), watched_[stream] == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, links_[stream].get(), &event);
+  watched_[stream] = wanted;
 }
 
-void TcpRank::unwatch(std::uint32_t peer) {
-  if (std::exchange(watched_[peer], 0U) == 0) return;
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, links_[peer].get(), nullptr);
+void TcpRank::unwatch(std::uint32_t stream) {
+  if (std::exchange(watched_[stream], 0U) == 0) return;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, links_[stream].get(), nullptr);
 }
 
-bool TcpRank::lost(std::uint32_t peer, const std::string& why) {
-  unwatch(peer);
-  closed(peer, why);
+bool TcpRank::lost(std::uint32_t stream, const std::string& why) {
+  unwatch(stream);
+  closed(stream, why);
   return true;
 }
 
-bool TcpRank::read(std::uint32_t peer, TransportEvents* events) {
+bool TcpRank::read(std::uint32_t stream, TransportEvents* events) {
   bool any = false;
   // After a failure nothing is parsed, so that there may be no room: a read of nothing would look like an end.
-  for (int i = 0; i < kReadsPerPoll && readable(peer) && !failure(); ++i) {
-    const auto room = this->room(peer);
+  for (int i = 0; i < kReadsPerPoll && readable(stream) && !failure(); ++i) {
+    const auto room = this->room(stream);
     std::array<iovec, 2> parts{{{room[0].data(), room[0].size()}, {room[1].data(), room[1].size()}}};
     const std::size_t skip = room[0].empty() ? 1 : 0;
     msghdr message{};
     message.msg_iov = parts.data() + skip;
     message.msg_iovlen = parts.size() - skip;
-    const ssize_t got = ::recvmsg(links_[peer].get(), &message, MSG_DONTWAIT);
-    if (got == 0) return lost(peer, "it closed the connection");
+    const ssize_t got = ::recvmsg(links_[stream].get(), &message, MSG_DONTWAIT);
+    if (got == 0) return lost(stream, "it closed the connection");
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errno == EAGAIN ? any : lost(peer, system_words(errno));
-    received(peer, static_cast<std::size_t>(got), events, steady_clock::now());
+    if (got < 0) return errno == EAGAIN ? any : lost(stream, system_words(errno));
+    received(stream, static_cast<std::size_t>(got), events, steady_clock::now());
     any = true;
     if (static_cast<std::size_t>(got) < room[0].size() + room[1].size()) break;
   }
-  if (!readable(peer) && is_open(peer)) watch(peer, (watched_[peer] & EPOLLOUT) != 0);
+  if (!readable(stream) && is_open(stream)) watch(stream, (watched_[stream] & EPOLLOUT) != 0);
   return any;
 }
 
-bool TcpRank::write(std::uint32_t peer, TransportEvents* events) {
+bool TcpRank::write(std::uint32_t stream, TransportEvents* events) {
   bool any = false;
-  while (has_outgoing(peer)) {
+  while (has_outgoing(stream)) {
     std::array<std::span<const std::byte>, kPartsMax> parts;
     std::array<iovec, kPartsMax> vectors;
-    const std::size_t count = gather(peer, parts);
+    const std::size_t count = gather(stream, parts);
     if (count == 0) break;
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -118,17 +118,17 @@ bool TcpRank::write(std::uint32_t peer, TransportEvents* events) {
     msghdr message{};
     message.msg_iov = vectors.data();
     message.msg_iovlen = count;
-    const ssize_t put = ::sendmsg(links_[peer].get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t put = ::sendmsg(links_[stream].get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0 && errno == EAGAIN) break;
     // What the peer said last may still lie here: a failed write alone is no verdict.
     if (put < 0) {
       const std::string why = system_words(errno);
-      while (readable(peer) && read(peer, events)) {
+      while (readable(stream) && read(stream, events)) {
       }
-      return is_open(peer) ? lost(peer, why) : true;
+      return is_open(stream) ? lost(stream, why) : true;
     }
-    sent(peer, static_cast<std::size_t>(put), events);
+    sent(stream, static_cast<std::size_t>(put), events);
     any = true;
     if (static_cast<std::size_t>(put) < bytes) break;
   }
@@ -140,33 +140,33 @@ void TcpRank::begin(LoadedProgram& program) { StreamRank::begin(program); }
 bool TcpRank::poll(TransportEvents& events) {
   if (report_failure(events)) return true;
   bool any = false;
-  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
-    if (has_outgoing(peer)) any = write(peer, &events) || any;
-    any = resume(peer, &events) || any;
+  for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
+    if (has_outgoing(stream)) any = write(stream, &events) || any;
+    any = resume(stream, &events) || any;
   }
-  if (rank_count() <= kDirectPeersMax + 1) {
-    for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
-      if (readable(peer)) any = read(peer, &events) || any;
+  if (stream_count() <= kDirectStreamsMax + 1) {
+    for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
+      if (readable(stream)) any = read(stream, &events) || any;
     }
   } else {
     std::array<epoll_event, kEventsMax> ready;
     const int count = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), 0);
     for (int i = 0; i < count; ++i) {
-      const std::uint32_t peer = ready[static_cast<std::size_t>(i)].data.u32;
-      if (peer < rank_count() && readable(peer)) any = read(peer, &events) || any;
+      const std::uint32_t stream = ready[static_cast<std::size_t>(i)].data.u32;
+      if (stream < stream_count() && readable(stream)) any = read(stream, &events) || any;
     }
   }
   return report_failure(events) || any;
 }
 
 void TcpRank::rest(SteadyTime until) {
-  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
-    if (is_open(peer)) watch(peer, has_outgoing(peer));
+  for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
+    if (is_open(stream)) watch(stream, has_outgoing(stream));
   }
   std::array<epoll_event, kEventsMax> ready;
   const int count = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), milliseconds_until(until));
   for (int i = 0; i < count; ++i) {
-    if (ready[static_cast<std::size_t>(i)].data.u32 != rank_count()) continue;
+    if (ready[static_cast<std::size_t>(i)].data.u32 != stream_count()) continue;
     std::uint64_t times = 0;
     [[maybe_unused]] const ssize_t got = ::read(wakeup_.get(), &times, sizeof(times));
   }
@@ -187,9 +187,9 @@ void TcpRank::flush_until(SteadyTime deadline) {
   for (;;) {
     std::vector<pollfd> waits;
     waits.reserve(links_.size());
-    for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
-      if (has_outgoing(peer)) write(peer, nullptr);
-      if (has_outgoing(peer)) waits.push_back({links_[peer].get(), POLLOUT, 0});
+    for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
+      if (has_outgoing(stream)) write(stream, nullptr);
+      if (has_outgoing(stream)) waits.push_back({links_[stream].get(), POLLOUT, 0});
     }
     if (waits.empty() || steady_clock::now() >= deadline) return;
     wait_for(waits, deadline);

@@ -1,8 +1,8 @@
-// TcpRank: StreamRank over TCP connections, one per peer; each peer's place is a lane, so that several connections per
-// peer (one per link and direction) can follow. Non-blocking throughout: poll() moves what can move, rest() sleeps in
-// epoll until something can. Payloads go from and to their memory with one gathering or scattering call.
-// Ownership: the connections. Threading: one owner; interrupt() from any thread.
-// Refuses: waiting beyond what rest() is given; leaving takes at most kLeaveTime.
+// TcpRank: StreamRank over TCP connections, one per stream: one per peer, and further ones where two ranks are joined
+// by several cables or ways. Non-blocking throughout: poll() moves what can move, rest() sleeps in epoll until
+// something can. Payloads go from and to their memory with one gathering or scattering call. Ownership: the
+// connections. Threading: one owner; interrupt() from any thread. Refuses: waiting beyond what rest() is given; leaving
+// takes at most kLeaveTime.
 #pragma once
 
 #include "net/descriptor.h"
@@ -14,9 +14,9 @@ class TcpRank final : public StreamRank {
  public:
   static constexpr std::chrono::milliseconds kLeaveTime{500};
 
-  /// `links`: by rank, none to oneself; authenticated and tuned.
+  /// `links`: by stream, none to oneself; authenticated and tuned.
   [[nodiscard]] static Result<std::unique_ptr<TcpRank>> make(std::uint32_t rank, std::vector<std::string> names,
-                                                             std::vector<Descriptor> links);
+                                                             std::vector<Descriptor> links, Streams streams = {});
   /// Leaves in order: a bye (or the first error) to everybody, then whatever still comes is read and dropped.
   ~TcpRank() override;
 
@@ -27,16 +27,16 @@ class TcpRank final : public StreamRank {
   void fail(const Error& error) override;
 
  private:
-  TcpRank(std::uint32_t rank, std::vector<std::string> names, std::vector<Descriptor> links)
-      : StreamRank(rank, std::move(names)), links_(std::move(links)), watched_(links_.size(), 0) {}
+  TcpRank(std::uint32_t rank, std::vector<std::string> names, std::vector<Descriptor> links, Streams streams)
+      : StreamRank(rank, std::move(names), std::move(streams)), links_(std::move(links)), watched_(links_.size(), 0) {}
 
   [[nodiscard]] Result<void> watch_all();
-  /// Asks epoll for what this peer's connection is to be woken for.
-  void watch(std::uint32_t peer, bool writing);
-  void unwatch(std::uint32_t peer);
-  bool read(std::uint32_t peer, TransportEvents* events);
-  bool write(std::uint32_t peer, TransportEvents* events);
-  bool lost(std::uint32_t peer, const std::string& why);
+  /// Asks epoll for what this stream's connection is to be woken for.
+  void watch(std::uint32_t stream, bool writing);
+  void unwatch(std::uint32_t stream);
+  bool read(std::uint32_t stream, TransportEvents* events);
+  bool write(std::uint32_t stream, TransportEvents* events);
+  bool lost(std::uint32_t stream, const std::string& why);
   void flush_until(SteadyTime deadline);
   void drain_until(SteadyTime deadline);
 

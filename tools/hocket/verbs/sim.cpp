@@ -13,6 +13,7 @@
 #include "exchange/schedule_format.h"
 #include "flags.h"
 #include "graph_view.h"
+#include "lane_view.h"
 #include "planner/planner.h"
 #include "progress_line.h"
 #include "report/table.h"
@@ -32,10 +33,11 @@ struct Flags {
   SimulationFlags simulation;
   StepFlags step;
   std::string csv;
+  bool lanes = false;
   std::vector<std::string> with, with_sizes, with_groups;
 };
 
-void print_document(const Topology& t, const Plan& plan, const SimulationResult& r) {
+Result<void> print_document(const Topology& t, const Plan& plan, const SimulationResult& r, bool with_lanes) {
   nlohmann::ordered_json out = document("sim");
   const double network_bytes =
       static_cast<double>(std::accumulate(r.link_bytes.begin(), r.link_bytes.end(), std::int64_t{0}));
@@ -66,7 +68,11 @@ void print_document(const Topology& t, const Plan& plan, const SimulationResult&
                             {"bytes", r.link_bytes[link]},
                             {"utilisation", r.utilisation(link)}});
   }
+  if (with_lanes) {
+    HOCKET_TRY_ASSIGN(out["lanes"], lanes_document(plan.schedule(), t));
+  }
   print_json(out);
+  return {};
 }
 
 /// "figure,link,value": figures of the whole run have no link.
@@ -163,7 +169,7 @@ Result<int> run(const Flags& flags) {
     HOCKET_TRY(write_file(flags.csv, text));
   }
   if (flags.graph.json) {
-    print_document(topology, plan, result);
+    HOCKET_TRY(print_document(topology, plan, result, flags.lanes));
   } else {
     print_text(topology, plan, result);
   }
@@ -198,6 +204,7 @@ VerbAction declare(CLI::App& app) {
   flags->graph.declare(app);
   app.add_option("--timeline", flags->graph.timeline, "write a Chrome JSON timeline (chrome://tracing, Perfetto)");
   app.add_option("--csv", flags->csv, "write every figure as CSV: a row per endpoint, or per figure and link");
+  app.add_flag("--lanes", flags->lanes, "with --json: also the links that each connection between two ranks takes");
   app.add_option("--with", flags->with, "another schedule that starts at the same time; repeat for more")
       ->allow_extra_args(false);
   app.add_option("--with-size", flags->with_sizes, "--size of the k-th --with [--size]")->allow_extra_args(false);

@@ -1,0 +1,60 @@
+#include "schedule/lanes.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace hocket {
+namespace {
+
+struct Message {
+  std::uint32_t peer;
+  bool sent;  // by this rank
+  OpId send;
+  OpId here;
+};
+
+bool same_direction(const Message& a, const Message& b) { return a.peer == b.peer && a.sent == b.sent; }
+
+/// Of one direction between the rank and one peer, in the sender's order.
+class LaneCount {
+ public:
+  std::uint32_t of(const Op& send) {
+    const Way way{send.route, send.route == kNoRoute ? send.channel : std::uint16_t{0}};
+    const auto found = std::find(ways_.begin(), ways_.end(), way);
+    if (found != ways_.end()) return static_cast<std::uint32_t>(found - ways_.begin());
+    ways_.push_back(way);
+    return static_cast<std::uint32_t>(ways_.size() - 1);
+  }
+  void clear() { ways_.clear(); }
+
+ private:
+  using Way = std::pair<std::uint32_t, std::uint16_t>;  // route, channel
+  std::vector<Way> ways_;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> message_lanes(const Schedule& schedule, std::uint32_t rank) {
+  const OpId first = schedule.first_op(rank);
+  const OpId end = schedule.first_op(rank + 1);
+  std::vector<Message> messages;
+  messages.reserve(end - first);
+  for (OpId id = first; id < end; ++id) {
+    const Op& op = schedule.op(id);
+    if (op.sends()) messages.push_back({op.peer, true, id, id});
+    if (op.receives() && schedule.match(id) != kNoOp) messages.push_back({op.peer, false, schedule.match(id), id});
+  }
+  std::sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) {
+    return std::tuple(a.peer, a.sent, a.send) < std::tuple(b.peer, b.sent, b.send);
+  });
+  std::vector<std::uint32_t> lanes(end - first, 0);
+  LaneCount count;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    if (i > 0 && !same_direction(messages[i - 1], messages[i])) count.clear();
+    lanes[messages[i].here - first] = count.of(schedule.op(messages[i].send));
+  }
+  return lanes;
+}
+
+}  // namespace hocket
