@@ -1,6 +1,6 @@
-"""A topology made of Linux network namespaces, for root: one namespace per vertex (ranks and switches), one veth pair per
-cable with a /31 of its own, the rate of each direction set by a token bucket. The device l7 in the namespace of link 7's
-first vertex is that link: what it has sent are the link's bytes.
+"""A topology made of Linux network namespaces, for root: one namespace per vertex (ranks and switches), one veth pair
+per cable with a /31 of its own, the rate of each direction set by a token bucket. The device l7 in the namespace where
+link 7 begins is that link: what it has sent are the link's bytes.
 
 A token bucket lets frames through whole only when they fit its burst, so gso_max_size stays below it: otherwise the
 kernel cuts every frame into packets and the machine, not the link, is the limit. Ranks also have an unshaped port on
