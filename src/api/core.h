@@ -8,6 +8,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "api/call_queue.h"
 #include "api/fork_mark.h"
@@ -74,6 +75,10 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   [[nodiscard]] Result<Descriptor> reach_sender(const std::string& key, std::uint32_t from, SteadyTime deadline);
   [[nodiscard]] Error explained(const Error& error, SteadyTime deadline) const;
   [[nodiscard]] Result<void> check_peer(std::uint32_t peer, SteadyTime deadline);
+  /// What all ranks may read: this rank waits for that peer to begin its half of a message, or no longer.
+  void note_wait(std::uint32_t peer, bool waits);
+  /// Through whom `peer` waits for this rank; empty when it does not.
+  [[nodiscard]] std::string circle_through(std::uint32_t peer);
   [[nodiscard]] Result<void> share(std::span<const std::byte> mine, std::span<std::byte> all);
   [[nodiscard]] Settings settings_of(std::vector<std::uint32_t> ranks, std::string source) const;
 
@@ -86,9 +91,10 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   DebugLog log_;
   std::optional<PlanSource> source_;
   std::optional<PlanSource> pair_source_;
-  std::mutex store_mutex_;
-  std::mutex mutex_;                                                           // the two below
-  std::vector<std::unique_ptr<CallQueue>> queues_;                             // the first: collectives
+  std::mutex store_mutex_;                          // of the store, and the next
+  std::multiset<std::uint32_t> waits_;              // peers that have not begun their half of a message
+  std::mutex mutex_;                                // the two below
+  std::vector<std::unique_ptr<CallQueue>> queues_;  // the first: collectives
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> messages_;  // by sender and receiver
 };
 

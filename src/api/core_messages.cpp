@@ -1,9 +1,13 @@
 // Messages between two ranks, and new communicators made of ranks of this one.
 #include <algorithm>
 #include <cstring>
+#include <sstream>
 #include <thread>
 
+#include <fmt/ranges.h>
+
 #include "api/core.h"
+#include "base/circle.h"
 #include "transport/tcp/tcp_rank.h"
 
 namespace hocket {
@@ -27,6 +31,8 @@ Result<Descriptor> claimed_by(Gate& gate, std::uint32_t rank) {
   }
   return Descriptor();
 }
+
+std::string waits_key(std::uint32_t rank) { return fmt::format("waits/{}", rank); }
 
 std::string hex_of(const Proof& proof) {
   std::string text;
@@ -57,7 +63,10 @@ Result<std::unique_ptr<RankTransport>> CommunicatorCore::connect(std::uint32_t f
                                                                  SteadyTime deadline) {
   const std::string key = fmt::format("message/{}/{}", from, to);
   const bool sends = from == rank();
+  const std::uint32_t peer = sends ? to : from;
+  note_wait(peer, true);
   Result<Descriptor> link = sends ? await_receiver(key, to, deadline) : reach_sender(key, from, deadline);
+  note_wait(peer, false);
   if (!link) return tl::unexpected<Error>(explained(link.error(), deadline));
   std::vector<Descriptor> links(2);
   links[sends ? 1 : 0] = std::move(*link);
@@ -74,12 +83,47 @@ Error CommunicatorCore::explained(const Error& error, SteadyTime deadline) const
 
 Result<void> CommunicatorCore::check_peer(std::uint32_t peer, SteadyTime deadline) {
   if (failure_.set()) return tl::unexpected<Error>(failure_.error());
-  if (steady_clock::now() >= deadline)
-    return fail(Code::kTimeout, "{}: no connection in time with {}", own_name(), job_.members[peer].text());
+  if (steady_clock::now() >= deadline) {
+    const std::string circle = circle_through(peer);
+    return fail(Code::kTimeout, "{}: no connection in time with {}{}", own_name(), job_.members[peer].text(),
+                circle.empty() ? "" : "; " + circle);
+  }
   const std::lock_guard lock(store_mutex_);
   HOCKET_TRY_ASSIGN(const auto gone, job_.store->get(gone_key(peer), steady_clock::now()));
   if (gone) return fail(Code::kPeerFailed, "{} lost {}", own_name(), job_.members[peer].text());
   return {};
+}
+
+void CommunicatorCore::note_wait(std::uint32_t peer, bool waits) {
+  const std::lock_guard lock(store_mutex_);
+  if (waits) {
+    waits_.insert(peer);
+  } else {
+    waits_.erase(waits_.find(peer));
+  }
+  // Only errors are worded by it: that it cannot be noted is none.
+  [[maybe_unused]] const auto noted =
+      job_.store->set(waits_key(rank()), fmt::format("{}", fmt::join(waits_, " ")), steady_clock::now() + kSlice);
+}
+
+std::string CommunicatorCore::circle_through(std::uint32_t peer) {
+  const std::lock_guard lock(store_mutex_);
+  std::map<std::uint32_t, std::uint32_t> reached_from{{peer, rank()}};
+  std::vector<std::uint32_t> open{peer};
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    const auto words = job_.store->get(waits_key(open[i]), steady_clock::now());
+    if (!words || !*words) continue;
+    std::istringstream numbers(**words);
+    for (std::uint32_t next = 0; numbers >> next;) {
+      if (next < size() && reached_from.try_emplace(next, open[i]).second) open.push_back(next);
+    }
+  }
+  std::vector<std::string> names;
+  for (auto at = reached_from.find(rank()); at != reached_from.end() && at->second != rank();
+       at = reached_from.find(at->second))
+    names.insert(names.begin(), job_.members[at->second].text());
+  if (!names.empty()) names.insert(names.begin(), own_name());
+  return circle_text(names);
 }
 
 Result<Descriptor> CommunicatorCore::await_receiver(const std::string& key, std::uint32_t to, SteadyTime deadline) {

@@ -136,7 +136,7 @@ void RankDriver::wait(SteadyTime now) {
 
 bool RankDriver::end(Error error) {
   if (error.code == Code::kTimeout) {
-    const std::string late = transport_->late_ranks();
+    const std::string late = transport_->late_ranks(run_.engine().suspect());
     if (!late.empty()) error.text += "; " + late;
   }
   error.text += fmt::format("; {}: {}", transport_->call_text(), position());

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
+#include "base/circle.h"
 #include "base/units.h"
 
 namespace hocket {
@@ -480,8 +482,27 @@ void StreamRank::beat(std::uint32_t waits_for) {
   }
 }
 
-std::string StreamRank::late_ranks() const {
-  std::string text;
+/// "rank 0 waits for rank 1, that for rank 0": a circle in this call, by what peers have said of late.
+std::string StreamRank::circle_of(std::uint32_t waits_for) const {
+  const SteadyTime now = std::chrono::steady_clock::now();
+  std::vector<std::uint32_t> chain{rank_};
+  for (std::uint32_t next = waits_for; next < rank_count() && next != chain.back();) {
+    const auto seen = std::find(chain.begin(), chain.end(), next);
+    if (seen != chain.end()) {
+      std::vector<std::string> circle;
+      std::transform(seen, chain.end(), std::back_inserter(circle), [this](std::uint32_t r) { return names_[r]; });
+      return circle_text(circle);
+    }
+    chain.push_back(next);
+    const Link& l = link(next);
+    if (!l.open || l.ping_call != call_.number || now - l.heard > kSilence) return {};
+    next = l.ping_waits_for;
+  }
+  return {};
+}
+
+std::string StreamRank::late_ranks(std::uint32_t waits_for) const {
+  std::string text = circle_of(waits_for);
   const SteadyTime now = std::chrono::steady_clock::now();
   const auto add = [&text](const std::string& words) { text += (text.empty() ? "" : "; ") + words; };
   for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {

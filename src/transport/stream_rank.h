@@ -37,7 +37,7 @@ class StreamRank : public RankTransport {
   void fail(const Error& error) override;
   [[nodiscard]] const std::optional<Error>& failure() const override { return failure_; }
   void beat(std::uint32_t waits_for) override;
-  [[nodiscard]] std::string late_ranks() const override;
+  [[nodiscard]] std::string late_ranks(std::uint32_t waits_for) const override;
   [[nodiscard]] std::string call_text() const override { return call_.text(); }
 
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
@@ -145,6 +145,7 @@ class StreamRank : public RankTransport {
   void queue_segment(Link& l, OpId id);
   void queue_taken(Link& l);
   void raise(Error error);
+  [[nodiscard]] std::string circle_of(std::uint32_t waits_for) const;
   [[nodiscard]] std::optional<CallNotice> past_call(std::uint64_t number) const;
 
   std::uint32_t rank_;

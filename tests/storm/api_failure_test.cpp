@@ -99,6 +99,28 @@ TEST(ApiFailure, AbortFromAnotherThreadEndsAllRanks) {
   for (const RankEnd& end : ends) EXPECT_NE(end.said.find("enough"), std::string::npos) << end.said;
 }
 
+TEST(ApiFailure, RanksThatAllSendFirstHearWhoWaitsForWhom) {
+  const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    float value = 1;
+    Call send{.operation = Operation::kSend, .input = &value, .count = 1, .root = (rank + 1) % 3};
+    send.timeout = milliseconds(700);
+    SAY_ERROR(comm->run(send));
+    return "success";
+  });
+  int circles = 0;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    const std::string& said = ends[rank].said;
+    EXPECT_NE(said.find("no connection in time with rank"), std::string::npos) << said;
+    const std::size_t at = said.find("waits for rank");
+    if (at == std::string::npos) continue;
+    ++circles;
+    EXPECT_EQ(said.find("that for rank", said.find("that for rank", at) + 1) != std::string::npos, true) << said;
+  }
+  EXPECT_GE(circles, 1);
+}
+
 TEST(ApiFailure, SurvivorsGoOnWithoutTheLostRank) {
   const std::vector<RankEnd> ends = run_forked(4, [](std::uint32_t rank) -> std::string {
     auto comm = connect();
