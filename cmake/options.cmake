@@ -12,6 +12,7 @@ option(HOCKET_HEADER_CHECK "Compile every header alone" OFF)
 option(HOCKET_INSTALL "Install rules and package files" ${PROJECT_IS_TOP_LEVEL})
 set(HOCKET_SANITIZE "" CACHE STRING "Sanitizers for all our code, for example address,undefined or thread")
 set(HOCKET_TEST_SHARDS 2 CACHE STRING "Processes that share the tests of one kind")
+set(HOCKET_UNIT_FILES "" CACHE STRING "Regular expression: only these files of tests/unit")
 set(HOCKET_TEST_TIMEOUT_FACTOR 1 CACHE STRING "Multiplies every test's time limit")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

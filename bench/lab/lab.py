@@ -6,7 +6,8 @@
 For every algorithm: hocket plans for exactly this topology at the goodput of a link (measured first), one process per
 rank executes the plan in its namespace with one connection per cable or way between two ranks, the result is checked,
 the bytes that each link's device has sent are compared with the schedule's, and the time with the predicted one.
-Prints a table or, with --json, a document. Exit status: 0; 1 when data were wrong or bytes were not the schedule's; 2 for bad usage.
+Prints a table or, with --json, a document. Exit status: 0; 1 when data were wrong or bytes were not the schedule's;
+2 for bad usage.
 """
 
 import argparse

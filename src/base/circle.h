@@ -1,4 +1,5 @@
 // circle_text(): how a circle of waiters is written: "rank 0 waits for rank 2, that for rank 1, that for rank 0".
+// For whoever finds out that ranks wait for each other, over connections or through the store.
 // Ownership: values. Threading: pure function. Refuses: nothing; no names give no text.
 #pragma once
 
