@@ -49,12 +49,12 @@ Result<std::string> private_path(const std::string& job) {
   return folder + "/" + name;
 }
 
-Result<PrivateFile> PrivateFile::write(std::string path, const std::string& text) {
+Result<PrivateFile> PrivateFile::write(std::string path, const std::string& text, Folder folder) {
   const std::string fresh = fmt::format("{}.{}", path, getpid());
   ::unlink(fresh.c_str());
   constexpr int kMode = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   Descriptor file(::open(fresh.c_str(), kMode, 0600));
-  if (!file.open() && errno == ENOENT) {  // another job has just removed the empty folder
+  if (!file.open() && errno == ENOENT && folder == Folder::kOurs) {  // another job has just removed the empty folder
     ::mkdir(std::filesystem::path(path).parent_path().c_str(), 0700);
     file.reset(::open(fresh.c_str(), kMode, 0600));
   }
@@ -65,15 +65,17 @@ Result<PrivateFile> PrivateFile::write(std::string path, const std::string& text
     ::unlink(fresh.c_str());
     return fail(Code::kIo, "cannot write '{}': {}", path, system_words(error));
   }
-  return PrivateFile(std::move(path));
+  return PrivateFile(std::move(path), folder);
 }
 
-PrivateFile::PrivateFile(PrivateFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+PrivateFile::PrivateFile(PrivateFile&& other) noexcept
+    : path_(std::exchange(other.path_, {})), folder_(other.folder_) {}
 
 PrivateFile& PrivateFile::operator=(PrivateFile&& other) noexcept {
   if (this != &other) {
     remove();
     path_ = std::exchange(other.path_, {});
+    folder_ = other.folder_;
   }
   return *this;
 }
@@ -81,7 +83,8 @@ PrivateFile& PrivateFile::operator=(PrivateFile&& other) noexcept {
 void PrivateFile::remove() {
   if (path_.empty()) return;
   ::unlink(path_.c_str());
-  ::rmdir(std::filesystem::path(path_).parent_path().c_str());  // stays while other jobs have files there
+  if (folder_ == Folder::kOurs)
+    ::rmdir(std::filesystem::path(path_).parent_path().c_str());  // stays while other jobs have files there
   path_.clear();
 }
 

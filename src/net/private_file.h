@@ -1,9 +1,11 @@
 // PrivateFile: how the ranks of one host find rank 0 when the launcher does not say where it is, and how they share a
 // secret that nobody gave: a small file that only this user can read, in a folder that only this user can enter.
-// Rank 0 writes it when it listens and removes it when everybody has come. Ownership: the writer removes the file.
-// Threading: one owner. Refuses: folders and files that others own or can read (an Error naming owner and mode).
+// Rank 0 writes it when it listens and removes it when everybody has come. Users may name the file themselves, on
+// storage that several hosts share. Ownership: the writer removes the file. Threading: one owner. Refuses: folders and
+// files that others own or can read (an Error naming owner and mode).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -17,7 +19,9 @@ namespace hocket {
 class PrivateFile {
  public:
   PrivateFile() = default;
-  [[nodiscard]] static Result<PrivateFile> write(std::string path, const std::string& text);
+  /// kOurs: the folder goes with its last file.
+  enum class Folder : std::uint8_t { kOurs, kOfUser };
+  [[nodiscard]] static Result<PrivateFile> write(std::string path, const std::string& text, Folder folder);
   PrivateFile(PrivateFile&& other) noexcept;
   PrivateFile& operator=(PrivateFile&& other) noexcept;
   ~PrivateFile() { remove(); }
@@ -25,8 +29,9 @@ class PrivateFile {
   void remove();
 
  private:
-  explicit PrivateFile(std::string path) : path_(std::move(path)) {}
+  PrivateFile(std::string path, Folder folder) : path_(std::move(path)), folder_(folder) {}
   std::string path_;
+  Folder folder_ = Folder::kOurs;
 };
 
 /// Nothing while there is no such file.

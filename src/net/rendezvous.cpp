@@ -31,11 +31,21 @@ std::string host_name() {
 struct Root {
   std::optional<Address> address;
   std::string file;  // path; empty when the secret is given and the address known
+  PrivateFile::Folder folder = PrivateFile::Folder::kOurs;
 };
+
+constexpr std::string_view kFileWord = "file:";
 
 Result<Root> find_root(const RendezvousOptions& options) {
   const Launch& launch = options.launch;
   Root root;
+  if (launch.root.starts_with(kFileWord)) {
+    root.file = launch.root.substr(kFileWord.size());
+    root.folder = PrivateFile::Folder::kOfUser;
+    if (root.file.empty() || root.file.back() == '/')
+      return fail(Code::kInvalidArgument, "rank {}: '{}' names no file", launch.rank, launch.root);
+    return root;
+  }
   if (!launch.root.empty()) {
     HOCKET_TRY_ASSIGN(const Endpoint endpoint, parse_endpoint(launch.root));
     HOCKET_TRY_ASSIGN(root.address, resolve(endpoint));
@@ -105,17 +115,27 @@ class Joining {
     HOCKET_TRY(set_secret(options_.secret));
     Descriptor listener(options_.listener);
     if (!listener.open()) {
-      HOCKET_TRY_ASSIGN(listener, listen_at(root.address.value_or(Address::loopback())));
+      HOCKET_TRY_ASSIGN(const Address where, place_to_listen(root));
+      HOCKET_TRY_ASSIGN(listener, listen_at(where));
     }
     HOCKET_TRY_ASSIGN(const Address address, local_address(listener));
     HOCKET_TRY_ASSIGN(job_.server, StoreServer::start(std::move(listener), *job_.secret));
     if (!root.file.empty()) {
-      HOCKET_TRY_ASSIGN(file_, PrivateFile::write(root.file, address.text() + " " + job_.secret->text()));
+      HOCKET_TRY_ASSIGN(file_, PrivateFile::write(root.file, address.text() + " " + job_.secret->text(), root.folder));
     }
     note_way(root, address);
     HOCKET_TRY_ASSIGN(job_.store, StoreClient::connect(address, *job_.secret, 0, options_.deadline));
     root_ = address;
     return {};
+  }
+
+  /// A file of the user's may be read on other hosts too.
+  Result<Address> place_to_listen(const Root& root) const {
+    if (root.address) return *root.address;
+    if (root.folder == PrivateFile::Folder::kOurs || launch_.one_host()) return Address::loopback();
+    HOCKET_TRY_ASSIGN(const std::vector<Interface> all, list_interfaces());
+    HOCKET_TRY_ASSIGN(const Interface chosen, choose_interface(all, {options_.interfaces, {}, true}));
+    return chosen.address;
   }
 
   Result<void> reach(const Root& root) {

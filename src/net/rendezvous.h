@@ -1,5 +1,6 @@
 // Rendezvous: from "rank r of n" to authenticated connections with every other rank.
-//   1. Where is rank 0? The launcher or the user says (root), or rank 0 leaves a private file on this host.
+//   1. Where is rank 0? The launcher or the user says (root), or rank 0 leaves a private file on this host, or where
+//      the user says (root "file:PATH"), which several hosts may share.
 //   2. Rank 0 serves a Store there; every rank leaves its address, host and process number and reads all others'.
 //   3. Rank r connects to every lower rank and lets every higher one in through its Gate; once per cable.
 // One rank opens no socket. Ownership: a Job owns its sockets and, on rank 0, the store. Threading: one owner.

@@ -94,6 +94,22 @@ TEST(StormBench, NcclJsonCarriesTheBound) {
                    row.at("bound").get<double>() / row.at("out_of_place").at("time").get<double>());
 }
 
+TEST(StormBench, ModesOfOtherDevicesAreTakenWhereTheyMeanNothing) {
+  const Ended end = bench({"-p", "1", "-z", "1", "-G", "0", "-R", "0", "-S", "0", "-C", "1"});
+  EXPECT_EQ(end.status, 0) << end.err;
+  const Ended twice = test::Process(Words{HOCKET_BINARY, "bench", "all_reduce", "--ranks", "2", "-b", "8", "-e", "8",
+                                          "-T", "20", "--timeout", "20s"},
+                                    Words{})
+                          .wait(std::chrono::seconds(30));
+  EXPECT_EQ(twice.status, 2);
+  EXPECT_NE(twice.err.find("-T excludes --timeout"), std::string::npos) << twice.err;
+  const Ended seconds = test::Process(Words{HOCKET_BINARY, "bench", "all_reduce", "--ranks", "2", "-b", "8", "-e", "8",
+                                            "-n", "2", "-T", "20"},
+                                      Words{})
+                            .wait(std::chrono::seconds(30));
+  EXPECT_EQ(seconds.status, 0) << seconds.err;
+}
+
 TEST(StormBench, AMeanBelowWhatIsWantedFails) {
   const Ended slow = bench({}, {"NCCL_TESTS_MIN_BW=1e9"});
   EXPECT_EQ(slow.status, 1);
@@ -110,6 +126,9 @@ TEST(StormBench, NonsenseIsRefusedOnce) {
       {{"-m", "0"}, "-m 0: an iteration has at least one call"},
       {{"-n", "1000000000", "-m", "2"}, "more than 1000000000 calls"},
       {{"-N", "0", "--json"}, "-N 0 never ends"},
+      {{"-G", "1"}, "-G 1: calls are not recorded into graphs here"},
+      {{"-R", "1"}, "-R 1: buffers are not registered here"},
+      {{"-S", "1"}, "-S 1: rows have no column for times of day"},
       {{"--link", "1GB/s,1us"}, "need a --topo to change"},
       {{"--topo", "torus:4x4"}, "--topo 'torus:4x4' has 16 ranks, the job 3"},
       {{"--topo", "torsu:4x4"}, "torsu"},

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "net/socket.h"
@@ -325,6 +327,33 @@ TEST(StormLaunch, ByHandAsTorchrunDoes) {
       EXPECT_EQ(end.status, 0) << host << "\n" << end.err;
     }
   }
+}
+
+TEST(StormLaunch, AFileOfTheUsersLeadsToRank0AndItsFolderStays) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / fmt::format("hocket-storm-root-{}", ::getpid());
+  std::filesystem::create_directory(folder);
+  const std::string file = (folder / "job").string();
+  std::ofstream(file) << "127.0.0.1:1 leftofajobthatdied";  // nobody is there
+  std::filesystem::permissions(file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::vector<std::unique_ptr<Process>> ranks;
+  for (int r = 2; r >= 0; --r) {
+    ranks.push_back(std::make_unique<Process>(
+        bench({"all_gather", "-b", "1K", "-e", "1K", "-n", "2", "--timeout", "20s"}),
+        Words{fmt::format("HOCKET_RANK={}", r), "HOCKET_SIZE=3", "HOCKET_ROOT=file:" + file}));
+  }
+  for (const auto& rank : ranks) {
+    const Ended end = rank->wait(seconds(60));
+    EXPECT_EQ(end.status, 0) << end.err;
+  }
+  EXPECT_TRUE(std::filesystem::is_directory(folder));
+  EXPECT_FALSE(std::filesystem::exists(file));
+  std::filesystem::remove_all(folder);
+  Process nowhere(bench({"all_gather", "--timeout", "5s"}),
+                  Words{"HOCKET_RANK=1", "HOCKET_SIZE=2", "HOCKET_ROOT=file:" + folder.string() + "/"});
+  const Ended end = nowhere.wait(seconds(20));
+  EXPECT_EQ(end.status, 2);
+  EXPECT_NE(end.err.find("names no file"), std::string::npos) << end.err;
 }
 
 TEST(StormLaunch, ATakenPortIsSaidAtOnce) {

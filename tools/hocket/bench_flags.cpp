@@ -27,6 +27,16 @@ Result<std::optional<double>> least_busbw() {
   return std::optional(value);
 }
 
+/// Modes of devices and launches that do not exist here.
+Result<void> check_modes(const BenchFlags& flags) {
+  if (flags.graphs != 0)
+    return fail(Code::kUnsupported, "-G {}: calls are not recorded into graphs here", flags.graphs);
+  if (flags.registered != 0)
+    return fail(Code::kUnsupported, "-R {}: buffers are not registered here", flags.registered);
+  if (flags.stamps != 0) return fail(Code::kUnsupported, "-S {}: rows have no column for times of day", flags.stamps);
+  return {};
+}
+
 Result<void> check_volumes(const BenchFlags& flags) {
   if (flags.threads != 1 || flags.devices != 1)
     return fail(Code::kInvalidArgument,
@@ -73,6 +83,7 @@ void BenchFlags::declare(CLI::App& app) {
       ->required();
   declare_letters(app);
   declare_volumes(app);
+  declare_modes(app);
   app.add_option("--algo", algorithm, "algorithm, or names with commas between [the fastest by simulation]");
   app.add_option("--segment", segment, "bytes that move at once [the best by simulation]");
   app.add_flag("--json", json, "a JSON document on stdout instead of the table");
@@ -104,6 +115,21 @@ void BenchFlags::declare_volumes(CLI::App& app) {
   app.add_option("-g,--ngpus", devices, "devices of a thread: 1")->capture_default_str();
 }
 
+void BenchFlags::declare_modes(CLI::App& app) {
+  app.add_option("-C,--report_cputime", processor_time, "1: processor time of a call instead of elapsed time")
+      ->check(CLI::Range(0, 1))
+      ->capture_default_str();
+  app.add_option("-p,--parallel_init", side_by_side, "0 or 1: ranks always start side by side")
+      ->check(CLI::Range(0, 1))
+      ->capture_default_str();
+  app.add_option("-z,--blocking", waits, "0 or 1: every call is waited for before the next")
+      ->check(CLI::Range(0, 1))
+      ->capture_default_str();
+  app.add_option("-G,--cudagraph", graphs, "0: there are no graphs of launches")->capture_default_str();
+  app.add_option("-R,--local_register", registered, "0: buffers need no registration")->capture_default_str();
+  app.add_option("-S,--report_timestamps", stamps, "0: rows carry no times of day")->capture_default_str();
+}
+
 Result<BenchRun> check_flags(const BenchFlags& flags) {
   BenchRun run;
   HOCKET_TRY_ASSIGN(run.kind, parse_collective(flags.collective));
@@ -132,6 +158,7 @@ Result<BenchRun> check_flags(const BenchFlags& flags) {
   run.average = static_cast<Average>(flags.average);
   HOCKET_TRY(algorithms_named(flags.algorithm));
   HOCKET_TRY(check_volumes(flags));
+  HOCKET_TRY(check_modes(flags));
   HOCKET_TRY_ASSIGN(run.busbw_least_GBps, least_busbw());
   return run;
 }

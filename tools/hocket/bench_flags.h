@@ -1,7 +1,8 @@
 // The bench's command line: nccl-tests' letters with their meanings, and what a run of it does, checked.
 //   -b -e sizes from, to (K, M, G: powers of 1024)   -f factor or -i step   -n iterations   -w warm-up   -c check
 //   -d dtype or all   -o operator or all   -r root or -1 for each   -a time of rank 0, mean, min, max   -J JSON file
-//   -m calls of an iteration   -N how often all rows, 0 for ever   -t 1 -g 1: what nccl-tests' scripts say
+//   -m calls of an iteration   -N how often all rows, 0 for ever   -C processor time instead of elapsed time
+//   -t 1 -g 1 -p -z -G 0 -R 0 -S 0: what nccl-tests' scripts say, where nothing else can be meant here
 // Threading: plain values. Refuses: sizes that are none, a least above the most, unknown words and algorithms, more
 // than one rank in a process.
 #pragma once
@@ -39,6 +40,12 @@ struct BenchFlags {
   std::uint32_t cycles = 1;  // 0: for ever
   std::uint32_t threads = 1;
   std::uint32_t devices = 1;
+  bool processor_time = false;
+  int side_by_side = 0;  // -p, and
+  int waits = 0;         //   -z: the same either way
+  std::uint32_t graphs = 0;
+  std::uint32_t registered = 0;
+  std::uint32_t stamps = 0;
   int check = 1;
   std::string type = "float";
   std::string op = "sum";
@@ -52,6 +59,7 @@ struct BenchFlags {
   void declare(CLI::App& app);
   void declare_letters(CLI::App& app);
   void declare_volumes(CLI::App& app);
+  void declare_modes(CLI::App& app);
 };
 
 struct BenchRun {
