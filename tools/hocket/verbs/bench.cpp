@@ -260,10 +260,10 @@ VerbAction declare(CLI::App& app) {
   flags->bench.declare(app);
   flags->job.declare(app);
   flags->network.declare(app, false, false);
-  app.add_option("-T", flags->job.timeout, "--timeout in seconds, as nccl-tests has it")
-      ->excludes(app.get_option("--timeout"))
+  const auto set_timeout = [flags](std::uint32_t seconds) { flags->job.timeout = fmt::format("{}s", seconds); };
+  app.add_option_function<std::uint32_t>("-T", set_timeout, "--timeout in seconds, as nccl-tests has it")
       ->check(CLI::Range(1, 1'000'000))
-      ->transform([](const std::string& seconds) { return seconds + "s"; });
+      ->excludes(app.get_option("--timeout"));
   return [flags] { return run(*flags); };
 }
 
