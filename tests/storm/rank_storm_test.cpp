@@ -356,6 +356,29 @@ TEST(StormLaunch, AFileOfTheUsersLeadsToRank0AndItsFolderStays) {
   EXPECT_NE(end.err.find("names no file"), std::string::npos) << end.err;
 }
 
+TEST(StormLaunch, AProbeWritesATopologyThatPlansAreMadeFor) {
+  const std::string file =
+      (std::filesystem::temp_directory_path() / fmt::format("hocket-probe-{}.yaml", ::getpid())).string();
+  for (const char* transport : {"shm", "tcp"}) {
+    const Ended probed =
+        Process(Words{HOCKET_BINARY, "topo", "probe", "--ranks", "3", "--transport", transport, "-o", file}, Words{})
+            .wait(seconds(60));
+    EXPECT_EQ(probed.status, 0) << probed.err;
+    const Ended shown = Process(Words{HOCKET_BINARY, "topo", file}, Words{}).wait(seconds(20));
+    EXPECT_NE(shown.out.find("links        6 directed"), std::string::npos) << shown.out << shown.err;
+    const Ended planned =
+        Process(Words{HOCKET_BINARY, "plan", "all_reduce", "--topo", file}, Words{}).wait(seconds(60));
+    EXPECT_EQ(planned.status, 0) << planned.err;
+    std::filesystem::remove(file);
+  }
+  const Ended alone = Process(Words{HOCKET_BINARY, "topo", "probe"}, Words{}).wait(seconds(20));
+  EXPECT_EQ(alone.status, 2);
+  EXPECT_NE(alone.err.find("1 is too few"), std::string::npos) << alone.err;
+  const Ended read = Process(Words{HOCKET_BINARY, "topo", "ring:3", "--ranks", "3"}, Words{}).wait(seconds(20));
+  EXPECT_EQ(read.status, 2);
+  EXPECT_NE(read.err.find("goes with the word probe only"), std::string::npos) << read.err;
+}
+
 TEST(StormLaunch, ATakenPortIsSaidAtOnce) {
   const Descriptor taken = *listen_at(Address::loopback());
   const Address address = *local_address(taken);

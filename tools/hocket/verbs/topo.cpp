@@ -1,4 +1,5 @@
-// hocket topo: what a topology is (ranks, links, rates, notes), and conversion to another format.
+// hocket topo: what a topology is (ranks, links, rates, notes), and conversion to another format. With the word `probe`
+// in place of a topology it is measured between real ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "exchange/load_topology.h"
 #include "exchange/schedule_format.h"
 #include "flags.h"
+#include "topo_probe.h"
 #include "verb.h"
 
 namespace hocket {
@@ -15,6 +17,7 @@ namespace {
 
 struct Flags {
   TopologyFlags topology;
+  JobFlags job;  // of a probe
   std::string format;
   std::string output;
   bool json = false;
@@ -79,8 +82,7 @@ Result<const TopologyFormat*> output_format(const Flags& flags) {
   return format;
 }
 
-Result<int> show(const Flags& flags) {
-  HOCKET_TRY_ASSIGN(const Topology topology, flags.topology.load());
+Result<int> show(const Flags& flags, const Topology& topology) {
   if (!flags.format.empty() || !flags.output.empty()) {
     HOCKET_TRY_ASSIGN(const TopologyFormat* const format, output_format(flags));
     HOCKET_TRY_ASSIGN(const std::string text, format->write(topology));
@@ -99,6 +101,35 @@ Result<int> show(const Flags& flags) {
   return 0;
 }
 
+constexpr std::string_view kProbe = "probe";
+
+Result<int> run(const Flags& flags) {
+  if (flags.topology.topology != kProbe) {
+    HOCKET_TRY_ASSIGN(const Topology topology, flags.topology.load());
+    return show(flags, topology);
+  }
+  if (!flags.output.empty()) {
+    HOCKET_TRY(output_format(flags));
+    HOCKET_TRY(check_writable(flags.output));
+  }
+  HOCKET_TRY_ASSIGN(const ProbeEnd end, probe_topology(flags.job));
+  return end.topology ? show(flags, *end.topology) : Result<int>(end.status);
+}
+
+/// A probe takes no changes, and what is read has no ranks to start.
+void part_flags(CLI::App& app, const std::shared_ptr<Flags>& flags, const std::vector<CLI::Option*>& of_probe) {
+  app.callback([&app, flags, of_probe] {
+    const bool probes = flags->topology.topology == kProbe;
+    for (const char* name : {"--link", "--uplink", "--break", "--scale", "--group", "--direct-only", "--strict"}) {
+      if (probes && app.count(name) > 0) throw CLI::ValidationError(name, "a probe measures what is there");
+    }
+    for (const CLI::Option* option : of_probe) {
+      if (!probes && option->count() > 0)
+        throw CLI::ValidationError(option->get_name(), "goes with the word probe only");
+    }
+  });
+}
+
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   flags->topology.declare(app, true, true);
@@ -106,14 +137,18 @@ VerbAction declare(CLI::App& app) {
   app.add_option("-o,--output", flags->output,
                  "file to write to, by its extension: .csv .yaml .xml .dot .svg [stdout]");
   app.add_flag("--json", flags->json, "a JSON document on stdout");
-  return [flags] { return show(*flags); };
+  part_flags(app, flags,
+             {app.add_option("--ranks", flags->job.ranks, "probe: start that many ranks here [as the launcher says]"),
+              app.add_option("--transport", flags->job.transport, "probe: how ranks talk [auto]"),
+              app.add_option("--timeout", flags->job.timeout, "probe: give up after this long [30s]")});
+  return [flags] { return run(*flags); };
 }
 
 }  // namespace
 
 extern const Verb verb_topo{
     .name = "topo",
-    .summary = "show a topology, or convert it to another format",
+    .summary = "show a topology, convert it to another format, or measure it between ranks (probe)",
     .example = "hocket topo torus:4x4 --link 16GB/s,150ns",
     .declare = declare,
 };

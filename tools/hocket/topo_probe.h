@@ -1,0 +1,21 @@
+// hocket topo probe: the topology is measured between real ranks instead of read. Runs under any launcher, or starts
+// its ranks itself; rank 0 has the result. Ownership: values. Threading: one owner. Refuses: fewer than two ranks, what
+// JobFlags refuses.
+#pragma once
+
+#include <optional>
+
+#include "rank_job.h"
+#include "topology/topology.h"
+
+namespace hocket {
+
+/// One rank's part, or the parent's of the ranks that it starts.
+struct ProbeEnd {
+  std::optional<Topology> topology;  // on rank 0
+  int status = 0;
+};
+
+[[nodiscard]] Result<ProbeEnd> probe_topology(const JobFlags& job);
+
+}  // namespace hocket
