@@ -15,7 +15,7 @@ WorkMemory memory_of(const std::vector<ModelLayer>& layers, const ModelRequest& 
   double kept = 0;
   for (const ModelLayer& layer : layers) {
     weights += layer.owns_weights ? layer.weights : 0;
-    kept += layer.input + layer.kept;
+    kept += layer.input + layer.kept + layer.kept_whole;
   }
   return {.parameters = weights * compute,
           .gradients = weights * static_cast<double>(size_of(request.gradients)),

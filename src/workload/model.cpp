@@ -24,8 +24,8 @@ WorkNode compute_node(const ModelLayer& layer, StepPhase phase, const ModelReque
 
 class DataParallel {
  public:
-  DataParallel(std::string name, std::string_view source, const ModelRequest& request)
-      : workload_{std::move(name), std::string(source), {}, {}}, request_(request) {}
+  DataParallel(const LayeredModel& model, const ModelRequest& request)
+      : workload_{model.name, model.source, {}, {}}, request_(request) {}
 
   Workload build(const std::vector<ModelLayer>& layers) {
     for (const ModelLayer& layer : layers) chain(compute_node(layer, StepPhase::kForward, request_));
@@ -83,6 +83,33 @@ class DataParallel {
 
 constexpr std::array kOptimizers{Optimizer::kAdam, Optimizer::kSgd, Optimizer::kNone};
 
+Result<const WorkloadModel*> find_model(std::string_view name) {
+  std::vector<std::string_view> names;
+  names.reserve(workload_models().size());
+  for (const WorkloadModel* model : workload_models()) {
+    if (model->name == name) return model;
+    names.push_back(model->name);
+  }
+  return fail(Code::kInvalidArgument, "no file and no workload '{}'{}; known: {}", name.substr(0, 200),
+              spelling_hint(name, names), fmt::join(names, ", "));
+}
+
+/// What the request leaves open is as the model usually has it.
+Result<void> fill_in(const WorkloadModel& model, ModelRequest& request) {
+  if (request.batch == 0) request.batch = model.batch;
+  if (request.sequence != 0 && model.sequence == 0)
+    return fail(Code::kInvalidArgument, "workload '{}' has no sequences", model.name);
+  if (request.sequence == 0) request.sequence = model.sequence;
+  if (!request.optimizer) request.optimizer = model.optimizer;
+  if (request.batch <= kBatchMax && request.sequence <= kSequenceMax) return {};
+  return fail(Code::kInvalidArgument, "batch {} or sequence {}: at most {} and {}", request.batch, request.sequence,
+              kBatchMax, kSequenceMax);
+}
+
+LayeredModel layers_of(const WorkloadModel& model, const ModelRequest& request) {
+  return {std::string(model.name), std::string(model.source), model.layers(request)};
+}
+
 }  // namespace
 
 std::string_view name_of(Optimizer optimizer) {
@@ -100,29 +127,24 @@ Result<Optimizer> parse_optimizer(std::string_view word) {
               spelling_hint(word, names), fmt::join(names, ", "));
 }
 
-Workload data_parallel(std::string name, std::string_view source, const std::vector<ModelLayer>& layers,
-                       const ModelRequest& request) {
-  return DataParallel(std::move(name), source, request).build(layers);
+Workload data_parallel(const LayeredModel& model, const ModelRequest& request) {
+  return DataParallel(model, request).build(model.layers);
+}
+
+Result<LayeredModel> layered_model(std::string_view name, ModelRequest& request) {
+  HOCKET_TRY_ASSIGN(const WorkloadModel* model, find_model(name));
+  if (model->extend != nullptr)
+    return fail(Code::kUnsupported, "workload '{}' is not made of layers alone: no tp, pp, ep, sp, fsdp, micro-batches", name);
+  HOCKET_TRY(fill_in(*model, request));
+  return layers_of(*model, request);
 }
 
 Result<Workload> workload_from_model(std::string_view name, ModelRequest request) {
-  std::vector<std::string_view> names;
-  for (const WorkloadModel* model : workload_models()) {
-    names.push_back(model->name);
-    if (model->name != name) continue;
-    if (request.batch == 0) request.batch = model->batch;
-    if (request.sequence != 0 && model->sequence == 0)
-      return fail(Code::kInvalidArgument, "workload '{}' has no sequences", name);
-    if (request.sequence == 0) request.sequence = model->sequence;
-    if (!request.optimizer) request.optimizer = model->optimizer;
-    if (request.batch > kBatchMax || request.sequence > kSequenceMax) {
-      return fail(Code::kInvalidArgument, "batch {} or sequence {}: at most {} and {}", request.batch, request.sequence,
-                  kBatchMax, kSequenceMax);
-    }
-    return model->build(request);
-  }
-  return fail(Code::kInvalidArgument, "no file and no workload '{}'{}; known: {}", name.substr(0, 200),
-              spelling_hint(name, names), fmt::join(names, ", "));
+  HOCKET_TRY_ASSIGN(const WorkloadModel* model, find_model(name));
+  HOCKET_TRY(fill_in(*model, request));
+  Workload workload = data_parallel(layers_of(*model, request), request);
+  if (model->extend != nullptr) model->extend(workload, request);
+  return workload;
 }
 
 }  // namespace hocket

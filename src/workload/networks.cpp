@@ -134,26 +134,38 @@ std::vector<ModelLayer> transformer_base_layers(double tokens) {
   constexpr double kHidden = 512;
   constexpr double kInner = 2048;
   constexpr double kWords = 37000;
+  constexpr std::uint32_t kHeads = 8;
   std::vector<ModelLayer> layers;
-  layers.push_back(table("words", kWords, kHidden, tokens));
+  std::uint32_t block = 0;
+  const auto add = [&](ModelLayer layer, TensorSplit split, std::uint32_t cut_width) {
+    layer.split = split;
+    layer.cut_width = cut_width;
+    layer.block = block;
+    if (split == TensorSplit::kRow && block > 0) layer.kept_whole = layer.output;  // its sum is normalised
+    layers.push_back(std::move(layer));
+  };
+  add(table("words", kWords, kHidden, tokens), TensorSplit::kRow, 0);
   const auto attend = [&](const std::string& name) {
-    layers.push_back(fully_connected(name + " query key value", kHidden, 3 * kHidden, tokens));
-    layers.push_back({name + " scores", 2 * tokens * tokens * kHidden, 0, 3 * kHidden * tokens, kHidden * tokens});
-    layers.push_back(normalised(fully_connected(name + " projection", kHidden, kHidden, tokens)));
+    add(fully_connected(name + " query key value", kHidden, 3 * kHidden, tokens), TensorSplit::kColumn, kHeads);
+    add({name + " scores", 2 * tokens * tokens * kHidden, 0, 3 * kHidden * tokens, kHidden * tokens},
+        TensorSplit::kInside, kHeads);
+    add(fully_connected(name + " projection", kHidden, kHidden, tokens), TensorSplit::kRow, kHeads);
   };
   for (const std::string side : {"encoder", "decoder"}) {
     for (int i = 1; i <= 6; ++i) {
       const std::string name = fmt::format("{} {}", side, i);
+      ++block;
       attend(name);
       if (side == "decoder") attend(name + " source");
-      layers.push_back(fully_connected(name + " up", kHidden, kInner, tokens));
-      layers.push_back(normalised(fully_connected(name + " down", kInner, kHidden, tokens)));
+      add(fully_connected(name + " up", kHidden, kInner, tokens), TensorSplit::kColumn, kInner);
+      add(fully_connected(name + " down", kInner, kHidden, tokens), TensorSplit::kRow, kInner);
+      layers.back().carried = kHidden * tokens;  // words of the target, then what the encoder found
     }
   }
-  ModelLayer head = fully_connected("head", kHidden, kWords, tokens);
-  head.owns_weights = false;  // the table of words, used once more
-  head.kept = head.output;    // what the loss is made of
-  layers.push_back(head);
+  block = 0;
+  add(fully_connected("head", kHidden, kWords, tokens), TensorSplit::kColumn, 0);
+  layers.back().owns_weights = false;         // the table of words, used once more
+  layers.back().kept = layers.back().output;  // what the loss is made of
   return layers;
 }
 

@@ -317,6 +317,7 @@ Result<void> validate(const TaskGraph& graph) {
 TaskGraph graph_of(const Workload& workload, std::uint32_t ranks) {
   TaskGraph graph{workload.name, workload.source, {{"all", {{}}}}, {{workload.name, {}}}, {}};
   graph.program_of.assign(ranks, 0);
+  graph.memory = workload.memory;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) graph.divisions[0].groups[0].push_back(rank);
   for (const WorkNode& node : workload.nodes) {
     Task task{.name = node.name, .place = fmt::format("node {}", graph.programs[0].tasks.size()), .phase = node.phase};

@@ -57,7 +57,8 @@ struct TaskGraph {
   std::string source;
   std::vector<RankDivision> divisions;
   std::vector<TaskProgram> programs;
-  std::vector<std::uint32_t> program_of;  // per rank
+  std::vector<std::uint32_t> program_of;            // per rank
+  std::optional<WorkMemory> memory = std::nullopt;  // of the rank that needs most, where it is known
 
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(program_of.size()); }
   [[nodiscard]] const TaskProgram& program(std::uint32_t rank) const { return programs[program_of[rank]]; }

@@ -11,11 +11,12 @@
 #include "exchange/workload_yaml.h"
 #include "flags.h"
 #include "losses.h"
+#include "memory_view.h"
 #include "planner/group_choice.h"
 #include "report/table.h"
 #include "simulator/graph_step.h"
 #include "simulator/step_timeline.h"
-#include "workload/model.h"
+#include "workload/parallel.h"
 
 namespace hocket {
 namespace {
@@ -25,18 +26,20 @@ struct Row {
   GraphResult result;
 };
 
+const WorkMemory* memory_of(const ImportedGraph& imported) {
+  return imported.graph.memory ? &*imported.graph.memory : nullptr;
+}
+
 std::string time_text(Picos t) { return format_seconds(to_seconds(t)); }
 
 Result<void> refuse_model_flags(const GraphFlags& work, const StepFlags& flags) {
-  if (!flags.bucket.empty() || !flags.optimizer.empty()) {
-    return fail(Code::kInvalidArgument, "{}: not for workloads from files, nor with --write-workload",
-                flags.bucket.empty() ? "--optimizer" : "--bucket");
-  }
   if (!work.is_file()) return {};
   const std::string_view given = flags.batch > 0            ? "--batch"
                                  : flags.sequence > 0       ? "--sequence"
                                  : !flags.precision.empty() ? "--precision"
-                                                            : "";
+                                 : !flags.bucket.empty()    ? "--bucket"
+                                 : !flags.optimizer.empty() ? "--optimizer"
+                                                            : flags.parallel.given();
   if (given.empty()) return {};
   return fail(Code::kInvalidArgument, "{}: only built-in workloads have it; a file states its work", given);
 }
@@ -49,6 +52,19 @@ DataType rated_type(const Platform& platform) {
   return DataType::kF16;
 }
 
+/// A built-in model as a task graph, spread over the ranks as the flags say.
+Result<ImportedGraph> spread_model(const std::string& name, const StepFlags& step, const Platform& platform,
+                                   std::uint32_t ranks) {
+  HOCKET_TRY_ASSIGN(ModelRequest request, request_of(platform, step));
+  if (step.parallel.given().empty()) {
+    HOCKET_TRY_ASSIGN(const Workload workload, workload_from_model(name, request));
+    return ImportedGraph{graph_of(workload, ranks), {}, {}};
+  }
+  HOCKET_TRY_ASSIGN(const LayeredModel model, layered_model(name, request));
+  HOCKET_TRY_ASSIGN(const ParallelPlan plan, plan_parallel(model, request, step.parallel.asked(), ranks));
+  return ImportedGraph{parallel_graph(model, request, plan), {"spread: " + plan.text()}, {}};
+}
+
 Result<ImportedGraph> load_work(const GraphFlags& flags, const StepFlags& step, const Platform& platform,
                                 const RankLayout& layout) {
   if (flags.is_file()) {
@@ -56,13 +72,7 @@ Result<ImportedGraph> load_work(const GraphFlags& flags, const StepFlags& step, 
                        flags.groups, rated_type(platform)},
                       layout);
   }
-  DataType type = rated_type(platform);
-  if (!step.precision.empty()) {
-    HOCKET_TRY_ASSIGN(type, parse_data_type(step.precision));
-  }
-  HOCKET_TRY_ASSIGN(const Workload workload,
-                    workload_from_model(flags.file, {.batch = step.batch, .sequence = step.sequence, .compute = type}));
-  return ImportedGraph{graph_of(workload, layout.ranks), {}, {}};
+  return spread_model(flags.file, step, platform, layout.ranks);
 }
 
 /// FILE.yaml holds all; traces are one file per rank and one for the groups.
@@ -132,6 +142,7 @@ void print_document(const ImportedGraph& imported, const Platform& platform, con
   out["steps"] = steps;
   out["counts"] = imported.counts;
   out["losses"] = losses_json(imported.losses);
+  out["memory"] = memory_json(memory_of(imported), platform);
   for (const RankDivision& division : imported.graph.divisions)
     out["groups"].push_back({{"name", division.name}, {"groups", division.groups.size()}});
   for (const Row& row : rows) out["rows"].push_back(row_json(row, steps));
@@ -161,6 +172,7 @@ void print_text(const ImportedGraph& imported, const Platform& platform, const s
     for (const auto& entry : row.result.step.exposed_for)
       fmt::print("exposed with {}: {} for {}\n", row.engine.name, time_text(entry.second), entry.first);
   }
+  if (imported.graph.memory) fmt::print("{}\n", memory_line(memory_of(imported), platform));
   fmt::print("figures are those of the rank that ends last; {}\n",
              rows.front().result.step.simulated == 1 ? "one rank stands for all: proved alike" : "all ranks simulated");
 }
@@ -211,7 +223,7 @@ Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step) {
   } else {
     print_text(imported, platform, rows, step.steps);
   }
-  return 0;
+  return fits(memory_of(imported), platform).value_or(true) ? 0 : 1;
 }
 
 }  // namespace hocket

@@ -120,19 +120,6 @@ void print_text(const Platform& platform, const Workload& workload, const std::v
              rows.front().result.simulated == 1 ? "one rank stands for all: proved alike" : "all ranks simulated");
 }
 
-Result<ModelRequest> request_of(const Platform& platform, const StepFlags& flags) {
-  ModelRequest request{.batch = flags.batch, .sequence = flags.sequence};
-  HOCKET_TRY_ASSIGN(request.compute,
-                    flags.precision.empty() ? platform.usual_type() : parse_data_type(flags.precision));
-  if (!flags.bucket.empty()) {
-    HOCKET_TRY_ASSIGN(request.bucket, parse_bytes(flags.bucket));
-  }
-  if (!flags.optimizer.empty()) {
-    HOCKET_TRY_ASSIGN(request.optimizer, parse_optimizer(flags.optimizer));
-  }
-  return request;
-}
-
 Result<void> write_files(const std::vector<Row>& rows, const StepFlags& flags, const StepFiles& files) {
   if (!files.csv.empty()) {
     HOCKET_TRY_ASSIGN(const std::string text, csv_text(rows, flags));
@@ -168,6 +155,19 @@ Result<std::vector<CommunicationEngine>> engines_of(const Platform& platform, co
   return engines;
 }
 
+Result<ModelRequest> request_of(const Platform& platform, const StepFlags& flags) {
+  ModelRequest request{.batch = flags.batch, .sequence = flags.sequence};
+  HOCKET_TRY_ASSIGN(request.compute,
+                    flags.precision.empty() ? platform.usual_type() : parse_data_type(flags.precision));
+  if (!flags.bucket.empty()) {
+    HOCKET_TRY_ASSIGN(request.bucket, parse_bytes(flags.bucket));
+  }
+  if (!flags.optimizer.empty()) {
+    HOCKET_TRY_ASSIGN(request.optimizer, parse_optimizer(flags.optimizer));
+  }
+  return request;
+}
+
 void StepFlags::declare(CLI::App& app) {
   app.add_option("--platform", platform, "simulate a training step on this platform: ace:4x4x4, or a file");
   app.add_option("--endpoint", endpoints, "platform: which engine, or all; repeat for more [the platform's first]")
@@ -183,6 +183,7 @@ void StepFlags::declare(CLI::App& app) {
                  "platform: gradients are reduced together until they have so many bytes [per layer]");
   app.add_option("--optimizer", optimizer, "platform: adam, sgd or none, for the memory it takes [the model's]");
   app.add_flag("--unfolded", unfolded, "platform: simulate every rank also where one could stand for all");
+  parallel.declare(app);
 }
 
 Result<int> simulate_workload(const std::string& name, const StepFlags& flags, const StepFiles& files, bool json) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "parallel_flags.h"
 #include "platform/platform.h"
 
 namespace hocket {
@@ -24,6 +25,7 @@ struct StepFlags {
   std::string bucket;
   std::string optimizer;
   bool unfolded = false;
+  ParallelFlags parallel;
 
   void declare(CLI::App& app);
   [[nodiscard]] bool given() const { return !platform.empty(); }
@@ -31,6 +33,9 @@ struct StepFlags {
 
 /// The platform's engines that --endpoint names (all of them, or its first), their budgets split as --split says.
 [[nodiscard]] Result<std::vector<CommunicationEngine>> engines_of(const Platform& platform, const StepFlags& flags);
+
+/// What the flags ask of a built-in model.
+[[nodiscard]] Result<ModelRequest> request_of(const Platform& platform, const StepFlags& flags);
 
 /// Where a step is written besides stdout; empty: nowhere.
 struct StepFiles {

@@ -4,19 +4,17 @@
 namespace hocket {
 namespace {
 
-Result<Workload> build(const ModelRequest& request) {
-  return data_parallel("alexnet", "Krizhevsky, arXiv 1404.5997", alexnet_layers(), request);
-}
+std::vector<ModelLayer> layers(const ModelRequest& /*request*/) { return alexnet_layers(); }
 
 }  // namespace
 
 extern const WorkloadModel workload_alexnet{
     .name = "alexnet",
-    .description = "AlexNet in one column on 224 x 224 images, data-parallel",
+    .description = "AlexNet in one column on 224 x 224 images",
     .source = "Krizhevsky, arXiv 1404.5997",
     .batch = 128,
     .sequence = 0,
-    .build = build,
+    .layers = layers,
     .optimizer = Optimizer::kSgd,
 };
 

@@ -5,19 +5,17 @@
 namespace hocket {
 namespace {
 
-Result<Workload> build(const ModelRequest& request) {
-  return data_parallel("alphago_zero", "Silver et al., Nature 550, 2017, methods", alphago_zero_layers(), request);
-}
+std::vector<ModelLayer> layers(const ModelRequest& /*request*/) { return alphago_zero_layers(); }
 
 }  // namespace
 
 extern const WorkloadModel workload_alphago_zero{
     .name = "alphago_zero",
-    .description = "AlphaGo Zero with 19 residual blocks, data-parallel",
+    .description = "AlphaGo Zero with 19 residual blocks",
     .source = "Silver et al., Nature 550, 2017, methods",
     .batch = 32,
     .sequence = 0,
-    .build = build,
+    .layers = layers,
     .optimizer = Optimizer::kSgd,
 };
 

@@ -4,21 +4,20 @@
 namespace hocket {
 namespace {
 
-constexpr TransformerShape kShape{.layers = 24, .hidden = 1024, .inner = 4096, .words = 30522, .ties_words = true};
+constexpr TransformerShape kShape{
+    .layers = 24, .hidden = 1024, .heads = 16, .inner = 4096, .words = 30522, .ties_words = true};
 
-Result<Workload> build(const ModelRequest& request) {
-  return data_parallel("bert", "Devlin et al., NAACL 2019", transformer_layers(kShape, request.sequence), request);
-}
+std::vector<ModelLayer> layers(const ModelRequest& request) { return transformer_layers(kShape, request.sequence); }
 
 }  // namespace
 
 extern const WorkloadModel workload_bert{
     .name = "bert",
-    .description = "BERT large, data-parallel",
+    .description = "BERT large",
     .source = "Devlin et al., NAACL 2019",
     .batch = 8,
     .sequence = 512,
-    .build = build,
+    .layers = layers,
 };
 
 }  // namespace hocket

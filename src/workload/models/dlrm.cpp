@@ -1,6 +1,8 @@
 // DLRM (Naumov et al., 2019) in the shape of MLPerf's Criteo model: bottom and top perceptron data-parallel, 26 tables
 // of vectors of 128 spread over the ranks. Every rank looks up its tables for the whole global batch; an all-to-all
 // brings the vectors to where their samples are, another one brings the gradients back.
+#include <iterator>
+
 #include "workload/layers.h"
 
 namespace hocket {
@@ -31,12 +33,14 @@ WorkNode exchange(const ModelRequest& request, StepPhase phase) {
           .collective = WorkCollective{CollectiveKind::kAllToAll, {bytes}, DataType::kF32}};
 }
 
-Result<Workload> build(const ModelRequest& request) {
-  std::vector<ModelLayer> layers;
-  add_perceptron(layers, "bottom", kBottom);
-  const std::size_t bottom = layers.size();
-  add_perceptron(layers, "top", kTop);
-  Workload w = data_parallel("dlrm", "Naumov et al., arXiv 1906.00091; MLPerf's Criteo shape", layers, request);
+std::vector<ModelLayer> layers(const ModelRequest& /*request*/) {
+  std::vector<ModelLayer> all;
+  add_perceptron(all, "bottom", kBottom);
+  add_perceptron(all, "top", kTop);
+  return all;
+}
+
+void add_tables(Workload& w, const ModelRequest& request) {
   const auto add = [&](WorkNode node) {
     w.nodes.push_back(std::move(node));
     return static_cast<NodeId>(w.nodes.size() - 1);
@@ -46,7 +50,7 @@ Result<Workload> build(const ModelRequest& request) {
   const NodeId forward = add(exchange(request, StepPhase::kForward));
   w.nodes[forward].after = {read};
   w.nodes[0].after.push_back(read);
-  w.nodes[bottom].after.push_back(forward);
+  w.nodes[std::size(kBottom) - 1].after.push_back(forward);
   // Backward: the gradient of the top's first layer goes back to the tables, which are then updated.
   NodeId top_gradient = 0;
   for (NodeId id = 0; id < w.nodes.size(); ++id) {
@@ -58,7 +62,6 @@ Result<Workload> build(const ModelRequest& request) {
   w.nodes[update].after = {backward};
   w.nodes[read].after_previous = {update};
   w.memory.reset();  // the tables are most of it, and how many rows they have is the user's
-  return w;
 }
 
 }  // namespace
@@ -69,8 +72,9 @@ extern const WorkloadModel workload_dlrm{
     .source = "Naumov et al., arXiv 1906.00091; MLPerf training",
     .batch = 512,
     .sequence = 0,
-    .build = build,
+    .layers = layers,
     .optimizer = Optimizer::kSgd,
+    .extend = add_tables,
 };
 
 }  // namespace hocket

@@ -5,19 +5,17 @@
 namespace hocket {
 namespace {
 
-Result<Workload> build(const ModelRequest& request) {
-  return data_parallel("faster_rcnn", "Ren et al., NeurIPS 2015; He et al., CVPR 2016", faster_rcnn_layers(), request);
-}
+std::vector<ModelLayer> layers(const ModelRequest& /*request*/) { return faster_rcnn_layers(); }
 
 }  // namespace
 
 extern const WorkloadModel workload_faster_rcnn{
     .name = "faster_rcnn",
-    .description = "Faster R-CNN's trunk (ResNet-50) and proposals, data-parallel",
+    .description = "Faster R-CNN's trunk (ResNet-50) and proposals",
     .source = "Ren et al., NeurIPS 2015; He et al., CVPR 2016",
     .batch = 8,
     .sequence = 0,
-    .build = build,
+    .layers = layers,
     .optimizer = Optimizer::kSgd,
 };
 

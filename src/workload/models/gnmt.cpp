@@ -22,30 +22,30 @@ ModelLayer embedding(std::string name, double tokens) {
   return {std::move(name), 0, kWords * kUnits, 0, kUnits * tokens};
 }
 
-Result<Workload> build(const ModelRequest& request) {
+std::vector<ModelLayer> layers(const ModelRequest& request) {
   const double tokens = request.sequence;
-  std::vector<ModelLayer> layers;
-  layers.push_back(embedding("source words", tokens));
-  layers.push_back(cell("encoder 1 forwards", kUnits, tokens));
-  layers.push_back(cell("encoder 1 backwards", kUnits, tokens));
+  std::vector<ModelLayer> all;
+  all.push_back(embedding("source words", tokens));
+  all.push_back(cell("encoder 1 forwards", kUnits, tokens));
+  all.push_back(cell("encoder 1 backwards", kUnits, tokens));
   for (int i = 2; i <= kDepth; ++i)
-    layers.push_back(cell(fmt::format("encoder {}", i), i == 2 ? 2 * kUnits : kUnits, tokens));
-  layers.push_back(embedding("target words", tokens));
-  for (int i = 1; i <= kDepth; ++i) layers.push_back(cell(fmt::format("decoder {}", i), 2 * kUnits, tokens));
-  layers.push_back(fully_connected("attention", kUnits, kUnits, 2 * tokens));
-  layers.push_back(fully_connected("softmax", kUnits, kWords, tokens));
-  return data_parallel("gnmt", "Wu et al., arXiv 1609.08144", layers, request);
+    all.push_back(cell(fmt::format("encoder {}", i), i == 2 ? 2 * kUnits : kUnits, tokens));
+  all.push_back(embedding("target words", tokens));
+  for (int i = 1; i <= kDepth; ++i) all.push_back(cell(fmt::format("decoder {}", i), 2 * kUnits, tokens));
+  all.push_back(fully_connected("attention", kUnits, kUnits, 2 * tokens));
+  all.push_back(fully_connected("softmax", kUnits, kWords, tokens));
+  return all;
 }
 
 }  // namespace
 
 extern const WorkloadModel workload_gnmt{
     .name = "gnmt",
-    .description = "GNMT with eight layers a side, data-parallel",
+    .description = "GNMT with eight layers a side",
     .source = "Wu et al., arXiv 1609.08144; 50 tokens a sentence are assumed",
     .batch = 128,
     .sequence = 50,
-    .build = build,
+    .layers = layers,
 };
 
 }  // namespace hocket

@@ -5,19 +5,17 @@
 namespace hocket {
 namespace {
 
-Result<Workload> build(const ModelRequest& request) {
-  return data_parallel("googlenet", "Szegedy et al., CVPR 2015, table 1", googlenet_layers(), request);
-}
+std::vector<ModelLayer> layers(const ModelRequest& /*request*/) { return googlenet_layers(); }
 
 }  // namespace
 
 extern const WorkloadModel workload_googlenet{
     .name = "googlenet",
-    .description = "GoogLeNet on 224 x 224 images, data-parallel",
+    .description = "GoogLeNet on 224 x 224 images",
     .source = "Szegedy et al., CVPR 2015, table 1",
     .batch = 32,
     .sequence = 0,
-    .build = build,
+    .layers = layers,
     .optimizer = Optimizer::kSgd,
 };
 

@@ -4,22 +4,20 @@
 namespace hocket {
 namespace {
 
-constexpr TransformerShape kShape{.layers = 24, .hidden = 2048, .inner = 8192, .words = 50257, .ties_words = true};
+constexpr TransformerShape kShape{
+    .layers = 24, .hidden = 2048, .heads = 24, .inner = 8192, .words = 50257, .ties_words = true};
 
-Result<Workload> build(const ModelRequest& request) {
-  return data_parallel("gpt3_xl", "Brown et al., arXiv 2005.14165, table 2.1",
-                       transformer_layers(kShape, request.sequence), request);
-}
+std::vector<ModelLayer> layers(const ModelRequest& request) { return transformer_layers(kShape, request.sequence); }
 
 }  // namespace
 
 extern const WorkloadModel workload_gpt3_xl{
     .name = "gpt3_xl",
-    .description = "GPT-3 XL (1.3 billion weights), data-parallel",
+    .description = "GPT-3 XL (1.3 billion weights)",
     .source = "Brown et al., arXiv 2005.14165, table 2.1",
     .batch = 8,
     .sequence = 2048,
-    .build = build,
+    .layers = layers,
 };
 
 }  // namespace hocket

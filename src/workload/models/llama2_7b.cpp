@@ -4,22 +4,20 @@
 namespace hocket {
 namespace {
 
-constexpr TransformerShape kShape{.layers = 32, .hidden = 4096, .inner = 11008, .words = 32000, .gated = true};
+constexpr TransformerShape kShape{
+    .layers = 32, .hidden = 4096, .heads = 32, .inner = 11008, .words = 32000, .gated = true};
 
-Result<Workload> build(const ModelRequest& request) {
-  return data_parallel("llama2_7b", "Touvron et al., arXiv 2307.09288", transformer_layers(kShape, request.sequence),
-                       request);
-}
+std::vector<ModelLayer> layers(const ModelRequest& request) { return transformer_layers(kShape, request.sequence); }
 
 }  // namespace
 
 extern const WorkloadModel workload_llama2_7b{
     .name = "llama2_7b",
-    .description = "LLaMA 2 7B, data-parallel",
+    .description = "LLaMA 2 7B",
     .source = "Touvron et al., arXiv 2307.09288",
     .batch = 1,
     .sequence = 4096,
-    .build = build,
+    .layers = layers,
 };
 
 }  // namespace hocket

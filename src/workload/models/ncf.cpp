@@ -5,19 +5,17 @@
 namespace hocket {
 namespace {
 
-Result<Workload> build(const ModelRequest& request) {
-  return data_parallel("ncf", "He et al., WWW 2017; MovieLens-20M", ncf_layers(), request);
-}
+std::vector<ModelLayer> layers(const ModelRequest& /*request*/) { return ncf_layers(); }
 
 }  // namespace
 
 extern const WorkloadModel workload_ncf{
     .name = "ncf",
-    .description = "Neural collaborative filtering on MovieLens-20M, data-parallel",
+    .description = "Neural collaborative filtering on MovieLens-20M",
     .source = "He et al., WWW 2017; MovieLens-20M",
     .batch = 1024,
     .sequence = 0,
-    .build = build,
+    .layers = layers,
 };
 
 }  // namespace hocket

@@ -5,19 +5,17 @@
 namespace hocket {
 namespace {
 
-Result<Workload> build(const ModelRequest& request) {
-  return data_parallel("resnet50", "He et al., CVPR 2016, table 1", resnet50_layers(), request);
-}
+std::vector<ModelLayer> layers(const ModelRequest& /*request*/) { return resnet50_layers(); }
 
 }  // namespace
 
 extern const WorkloadModel workload_resnet50{
     .name = "resnet50",
-    .description = "ResNet-50 on 224 x 224 images, data-parallel",
+    .description = "ResNet-50 on 224 x 224 images",
     .source = "He et al., CVPR 2016, table 1",
     .batch = 32,
     .sequence = 0,
-    .build = build,
+    .layers = layers,
     .optimizer = Optimizer::kSgd,
 };
 

@@ -5,20 +5,17 @@
 namespace hocket {
 namespace {
 
-Result<Workload> build(const ModelRequest& request) {
-  return data_parallel("transformer_base", "Vaswani et al., NeurIPS 2017, table 3; 32 tokens a sentence are assumed",
-                       transformer_base_layers(request.sequence), request);
-}
+std::vector<ModelLayer> layers(const ModelRequest& request) { return transformer_base_layers(request.sequence); }
 
 }  // namespace
 
 extern const WorkloadModel workload_transformer_base{
     .name = "transformer_base",
-    .description = "Transformer (base), six layers a side, data-parallel",
+    .description = "Transformer (base), six layers a side",
     .source = "Vaswani et al., NeurIPS 2017, table 3; 32 tokens a sentence are assumed",
     .batch = 128,
     .sequence = 32,
-    .build = build,
+    .layers = layers,
 };
 
 }  // namespace hocket

@@ -121,7 +121,7 @@ void print_text(const Topology& t, const Plan& plan, const SimulationResult& r) 
 }
 
 Result<int> run(const Flags& flags) {
-  if (flags.step.given() && flags.graph.wanted()) {
+  if (flags.step.given() && (flags.graph.wanted() || !flags.step.parallel.given().empty())) {
     if (flags.csv.empty()) return simulate_file(flags.graph, flags.step);
     return fail(Code::kUnsupported, "--csv: not written for workloads from files, --json is");
   }
@@ -179,9 +179,10 @@ Result<int> run(const Flags& flags) {
 /// What belongs to a schedule file has no meaning for a step on a platform, and the other way round.
 void part_flags(CLI::App& app) {
   constexpr std::array kShared{"--help", "--json", "--csv", "--timeline", "--platform"};
-  constexpr std::array kOfSteps{"--endpoint",  "--algo",   "--steps",         "--batch",     "--sequence",
-                                "--precision", "--split",  "--bucket",        "--optimizer", "--unfolded",
-                                "--chakra",    "--groups", "--write-workload"};
+  constexpr std::array kOfSteps{"--endpoint",  "--algo",         "--steps",          "--batch",     "--sequence",
+                                "--precision", "--split",        "--bucket",         "--optimizer", "--unfolded",
+                                "--chakra",    "--groups",       "--write-workload", "--tp",        "--pp",
+                                "--ep",        "--microbatches", "--fsdp",           "--sp"};
   CLI::Option* const platform = app.get_option("--platform");
   for (CLI::Option* const option : app.get_options()) {
     const auto is = [option](const char* name) { return option->check_name(name); };
