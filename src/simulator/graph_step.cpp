@@ -58,6 +58,7 @@ Result<GraphResult> simulate_graph(const TaskGraph& graph, const StepMachine& ma
   }
   HOCKET_TRY_ASSIGN(GraphResult result, GraphRun(std::move(setup)).run());
   result.algorithms = plans.algorithms(graph);
+  result.step.memory = graph.memory.value_or(WorkMemory{});
   result.step.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
 }

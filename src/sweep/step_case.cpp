@@ -11,19 +11,34 @@
 #include "base/spelling.h"
 #include "base/version.h"
 #include "exchange/platform_yaml.h"
+#include "planner/group_choice.h"
 #include "planner/step_choice.h"
 #include "platform/set_field.h"
+#include "simulator/graph_step.h"
 #include "workload/model.h"
 
 namespace hocket {
 namespace {
 
-constexpr std::array<std::string_view, 12> kCaseKeys{"platform", "endpoint",  "workload", "collective",
-                                                     "size",     "algorithm", "steps",    "batch",
-                                                     "sequence", "precision", "bucket",   "optimizer"};
+using namespace std::string_view_literals;
+
+constexpr std::array kModelKeys{"batch"sv, "sequence"sv, "precision"sv, "bucket"sv, "optimizer"sv};
+constexpr std::array kSpreadKeys{"tp"sv, "pp"sv, "ep"sv, "microbatches"sv, "fsdp"sv, "sp"sv};
+constexpr std::array kOtherKeys{"platform"sv, "endpoint"sv,  "workload"sv, "collective"sv,
+                                "size"sv,     "algorithm"sv, "steps"sv};
 constexpr std::string_view kOfEngine = "engine.";
 
-bool is_case_key(std::string_view key) { return std::find(kCaseKeys.begin(), kCaseKeys.end(), key) != kCaseKeys.end(); }
+std::vector<std::string_view> case_keys() {
+  std::vector<std::string_view> keys(kOtherKeys.begin(), kOtherKeys.end());
+  keys.insert(keys.end(), kModelKeys.begin(), kModelKeys.end());
+  keys.insert(keys.end(), kSpreadKeys.begin(), kSpreadKeys.end());
+  return keys;
+}
+
+bool is_case_key(std::string_view key) {
+  const std::vector<std::string_view> keys = case_keys();
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
 
 /// An error of the library with the setting in front.
 template <class T>
@@ -69,6 +84,13 @@ class Settings {
     if (const SweepSetting* setting = find(key)) return setting;
     return fail(Code::kMalformed, "{}: neither 'set' nor 'vary' has '{}'", sweep_.file_name, key);
   }
+  [[nodiscard]] Result<bool> truth(std::string_view key) const {
+    const SweepSetting* setting = find(key);
+    if (setting == nullptr || setting->value == "false") return false;
+    if (setting->value == "true") return true;
+    return placed<bool>(*setting,
+                        fail(Code::kMalformed, "'{}' is neither true nor false", setting->value.substr(0, 80)));
+  }
   [[nodiscard]] Result<std::uint32_t> number(std::string_view key, std::uint32_t otherwise) const {
     const SweepSetting* setting = find(key);
     return setting == nullptr ? otherwise : placed(*setting, parse_number(setting->value));
@@ -85,20 +107,7 @@ class Settings {
   std::vector<SweepSetting> all_;
 };
 
-Result<Workload> workload_of(const Settings& settings, const Platform& platform) {
-  const SweepSetting* model = settings.find("workload");
-  const SweepSetting* collective = settings.find("collective");
-  HOCKET_TRY(settings.not_both(model, collective));
-  if (collective != nullptr) {
-    for (const std::string_view key : {"batch", "sequence", "precision", "bucket", "optimizer"})
-      HOCKET_TRY(settings.not_both(collective, settings.find(key)));
-    HOCKET_TRY_ASSIGN(const CollectiveKind kind, placed(*collective, parse_collective(collective->value)));
-    HOCKET_TRY_ASSIGN(const SweepSetting* size, settings.need("size"));
-    HOCKET_TRY_ASSIGN(const Bytes bytes, placed(*size, parse_bytes(size->value)));
-    return collective_alone(kind, bytes);
-  }
-  HOCKET_TRY_ASSIGN(model, settings.need("workload"));
-  HOCKET_TRY(settings.not_both(model, settings.find("size")));
+Result<ModelRequest> request_of(const Settings& settings, const Platform& platform) {
   ModelRequest request;
   HOCKET_TRY_ASSIGN(request.batch, settings.number("batch", 0));
   HOCKET_TRY_ASSIGN(request.sequence, settings.number("sequence", 0));
@@ -111,7 +120,47 @@ Result<Workload> workload_of(const Settings& settings, const Platform& platform)
   if (const SweepSetting* optimizer = settings.find("optimizer")) {
     HOCKET_TRY_ASSIGN(request.optimizer, placed(*optimizer, parse_optimizer(optimizer->value)));
   }
+  return request;
+}
+
+Result<Workload> workload_of(const Settings& settings, const Platform& platform) {
+  const SweepSetting* model = settings.find("workload");
+  const SweepSetting* collective = settings.find("collective");
+  HOCKET_TRY(settings.not_both(model, collective));
+  if (collective != nullptr) {
+    for (const std::string_view key : kModelKeys) HOCKET_TRY(settings.not_both(collective, settings.find(key)));
+    for (const std::string_view key : kSpreadKeys) HOCKET_TRY(settings.not_both(collective, settings.find(key)));
+    HOCKET_TRY_ASSIGN(const CollectiveKind kind, placed(*collective, parse_collective(collective->value)));
+    HOCKET_TRY_ASSIGN(const SweepSetting* size, settings.need("size"));
+    HOCKET_TRY_ASSIGN(const Bytes bytes, placed(*size, parse_bytes(size->value)));
+    return collective_alone(kind, bytes);
+  }
+  HOCKET_TRY_ASSIGN(model, settings.need("workload"));
+  HOCKET_TRY(settings.not_both(model, settings.find("size")));
+  HOCKET_TRY_ASSIGN(const ModelRequest request, request_of(settings, platform));
   return placed(*model, workload_from_model(model->value, request));
+}
+
+/// Nothing where no key asks for more than copies of the model.
+Result<std::optional<SpreadModel>> spread_of(const Settings& settings, const Platform& platform) {
+  const SweepSetting* first = nullptr;
+  for (const std::string_view key : kSpreadKeys) first = first == nullptr ? settings.find(key) : first;
+  if (first == nullptr) return std::nullopt;
+  SpreadModel spread;
+  HOCKET_TRY_ASSIGN(spread.request, request_of(settings, platform));
+  HOCKET_TRY_ASSIGN(const SweepSetting* model, settings.need("workload"));
+  HOCKET_TRY_ASSIGN(spread.model, placed(*first, layered_model(model->value, spread.request)));
+  ParallelPlan asked;
+  HOCKET_TRY_ASSIGN(asked.tensor, settings.number("tp", 1));
+  HOCKET_TRY_ASSIGN(asked.pipeline, settings.number("pp", 1));
+  HOCKET_TRY_ASSIGN(asked.expert, settings.number("ep", 1));
+  HOCKET_TRY_ASSIGN(asked.microbatches, settings.number("microbatches", 0));
+  HOCKET_TRY_ASSIGN(asked.shards_weights, settings.truth("fsdp"));
+  HOCKET_TRY_ASSIGN(asked.splits_sequence, settings.truth("sp"));
+  HOCKET_TRY_ASSIGN(const Topology topology, platform.build_topology());
+  HOCKET_TRY_ASSIGN(spread.plan,
+                    placed(*first, plan_parallel(spread.model, spread.request, asked, topology.rank_count())));
+  return spread;
 }
 
 /// Fields of the platform, then the engine in use with its own.
@@ -124,7 +173,7 @@ Result<CommunicationEngine> set_fields(const Settings& settings, Platform& platf
     for (const std::string& field : field_names(platform)) {
       if (field.starts_with(in_use)) known.push_back(fmt::format("{}{}", kOfEngine, field.substr(in_use.size())));
     }
-    known.insert(known.end(), kCaseKeys.begin(), kCaseKeys.end());
+    for (const std::string_view key : case_keys()) known.emplace_back(key);
     return fail(Code::kMalformed, "{}: unknown key '{}' (value '{}'){}", setting.place, setting.key.substr(0, 80),
                 setting.value.substr(0, 80), spelling_hint(setting.key, known));
   };
@@ -180,12 +229,24 @@ Result<std::string> StepCase::key() const {
   for (const std::string& algorithm : algorithms) hash.add(algorithm);
   for (const WorkNode& node : workload.nodes) add(hash, node);
   const WorkMemory memory = workload.memory.value_or(WorkMemory{});
+  if (spread) {
+    const ParallelPlan& plan = spread->plan;
+    for (const std::uint32_t number : {plan.tensor, plan.pipeline, plan.expert, plan.microbatches}) hash.add(number);
+    hash.add(plan.shards_weights ? 1 : 0).add(plan.splits_sequence ? 1 : 0);
+  }
   for (const double part : {memory.parameters, memory.gradients, memory.optimizer, memory.activations}) add(hash, part);
   return hash.finish().text();
 }
 
 Result<StepResult> StepCase::simulate() const {
   HOCKET_TRY_ASSIGN(const Topology topology, platform.build_topology());
+  if (spread) {
+    HOCKET_TRY_ASSIGN(const GroupChooser choose, choose_for_groups(algorithms));
+    const TaskGraph graph = parallel_graph(spread->model, spread->request, spread->plan);
+    HOCKET_TRY_ASSIGN(GraphResult result,
+                      simulate_graph(graph, {platform, topology, engine}, choose, {.steps = steps}));
+    return std::move(result.step);
+  }
   HOCKET_TRY_ASSIGN(const ScheduleChooser choose, choose_schedules(topology, workload, algorithms));
   return simulate_step(workload, {platform, topology, engine}, choose, {.steps = steps});
 }
@@ -217,6 +278,7 @@ Result<StepCase> CaseBuilder::make(std::uint64_t point) {
   HOCKET_TRY(at_point(validate(made.platform)));
   HOCKET_TRY(at_point(made.platform.build_topology()));
   HOCKET_TRY_ASSIGN(made.workload, workload_of(settings, made.platform));
+  HOCKET_TRY_ASSIGN(made.spread, spread_of(settings, made.platform));
   HOCKET_TRY_ASSIGN(made.steps, settings.number("steps", 1));
   if (const SweepSetting* algorithm = settings.find("algorithm")) {
     HOCKET_TRY(placed(*algorithm, find_algorithm(algorithm->value)));

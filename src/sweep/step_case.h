@@ -1,24 +1,34 @@
 // StepCase: one point of a sweep as what simulate_step() needs: platform with every field set, engine, workload.
 // Settings are those of the verb sim (platform, workload, endpoint, algorithm, steps, batch, sequence, precision,
-// bucket, optimizer), a collective by itself (collective, size), and every field of the platform
-// (platform/set_field.h); `engine.X` is the field X of the endpoint in use. Its key names the question: equal keys,
-// equal figures. Ownership: values. Threading: a CaseBuilder has one owner. Refuses: unknown keys, wrong units, what
-// validate() and the network refuse: errors begin with the place, key and value of the setting.
+// bucket, optimizer; tp, pp, ep, microbatches, fsdp, sp), a collective by itself (collective, size), and every field of
+// the platform (platform/set_field.h); `engine.X` is the field X of the endpoint in use. Its key names the question:
+// equal keys, equal figures. Ownership: values. Threading: a CaseBuilder has one owner. Refuses: unknown keys, wrong
+// units, what validate() and the network refuse: errors begin with the place, key and value of the setting.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "exchange/sweep_yaml.h"
 #include "simulator/step.h"
+#include "workload/parallel.h"
 
 namespace hocket {
+
+/// A model that is spread over the ranks in other ways than as copies.
+struct SpreadModel {
+  LayeredModel model;
+  ModelRequest request;
+  ParallelPlan plan;
+};
 
 struct StepCase {
   Platform platform;
   CommunicationEngine engine;
   Workload workload;
+  std::optional<SpreadModel> spread;
   std::vector<std::string> algorithms;
   std::uint32_t steps = 1;
 

@@ -134,7 +134,8 @@ Workload data_parallel(const LayeredModel& model, const ModelRequest& request) {
 Result<LayeredModel> layered_model(std::string_view name, ModelRequest& request) {
   HOCKET_TRY_ASSIGN(const WorkloadModel* model, find_model(name));
   if (model->extend != nullptr)
-    return fail(Code::kUnsupported, "workload '{}' is not made of layers alone: no tp, pp, ep, sp, fsdp, micro-batches", name);
+    return fail(Code::kUnsupported, "workload '{}' is not made of layers alone: no tp, pp, ep, sp, fsdp, micro-batches",
+                name);
   HOCKET_TRY(fill_in(*model, request));
   return layers_of(*model, request);
 }

@@ -236,7 +236,8 @@ class ProgramWriter {
     bucket = {};
   }
 
-  /// First and last stage add up what they have of the gradient of the table of words.
+  /// First and last stage add up what they have of the gradient of the table of words, when all else is done: a stage
+  /// that stopped for it earlier would keep the other one waiting.
   void reduce_words() {
     if (!shares_words(model_, plan_) || (!is_first() && !is_last())) return;
     const std::size_t table = is_first() ? 0 : model_.layers.size() - 1;
@@ -246,6 +247,7 @@ class ProgramWriter {
                            {(bytes + shards - 1) / shards});
     task.phase = StepPhase::kWeightGradient;
     task.collective->what.type = request_.gradients;
+    task.after = chain_;
     task.after.push_back(*updated_by_[table]);
     updated_by_[table] = add(std::move(task));
   }

@@ -321,6 +321,15 @@ TEST(Parallel, CombinationsRun) {
   }
 }
 
+// Endpoints on which collectives stop compute must not wait in circles.
+TEST(Parallel, EveryEndpointRuns) {
+  const GraphWorld world("ace:2x2x1");
+  const Spread s = spread("bert", 4, {.tensor = 2, .pipeline = 2, .microbatches = 4, .splits_sequence = true},
+                          {.batch = 4, .sequence = 16});
+  for (const CommunicationEngine& engine : world.platform.engines)
+    EXPECT_GT(world.run(s.graph, engine.name).step.time.count, 0) << engine.name;
+}
+
 void expect_refused(std::string_view name, const ParallelPlan& asked, std::uint32_t ranks, const std::string& words,
                     ModelRequest request = {}) {
   const LayeredModel model = layered_model(name, request).value();

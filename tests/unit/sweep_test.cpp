@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <thread>
 
 #include "platform/fields.h"
@@ -137,6 +138,34 @@ TEST(Sweeps, APointIsWhatTheSimulatorSays) {
   const StepResult point = builder.make(5).value().simulate().value();
   const test::StepWorld world("ace:4x2x2");
   EXPECT_EQ(point.time, world.run(test::workload_of({test::all_reduce_node(1 << 20)}), "ace").time);
+}
+
+TEST(Sweeps, ModelsAreSpreadOverTheRanks) {
+  const auto sweep = read_sweep(R"(hocket: sweep
+set: {platform: "h100:4", workload: bert, batch: 4, sequence: 64, sp: true}
+vary: {tp: [1, 2, 4], fsdp: [false, true]}
+)",
+                                "s.yaml");
+  ASSERT_TRUE(sweep) << sweep.error().text;
+  CaseBuilder builder(*sweep);
+  std::set<std::string> keys;
+  for (std::uint64_t point = 0; point < sweep->points(); ++point) {
+    const auto made = builder.make(point);
+    ASSERT_TRUE(made) << made.error().text;
+    EXPECT_TRUE(keys.insert(made->key().value()).second) << point;
+    EXPECT_EQ(made->spread->plan.tensor, 1U << point / 2);
+    const StepResult result = made->simulate().value();
+    EXPECT_GT(result.time.count, 0);
+    EXPECT_GT(result.memory.total(), 0);
+    EXPECT_EQ(result.memory.total(),
+              parallel_memory(made->spread->model, made->spread->request, made->spread->plan).total());
+  }
+  const std::string head = "hocket: sweep\nset: {platform: \"h100:4\", ";
+  expect_point_refused(head + "workload: bert}\nvary: {tp: [1, 3]}\n", "s.yaml:3:16: tp: tp 3 x pp 1 = 3 ranks");
+  expect_point_refused(head + "workload: resnet50}\nvary: {pp: [1, 2]}\n", "s.yaml:3:16: pp: pp 2: 'resnet50' has no");
+  expect_point_refused(head + "workload: bert}\nvary: {fsdp: [yes]}\n", "fsdp: 'yes' is neither true nor false");
+  expect_point_refused(head + "workload: dlrm}\nvary: {fsdp: [true]}\n", "'dlrm' is not made of layers alone");
+  expect_point_refused(head + "collective: all_reduce, size: 1MiB}\nvary: {tp: [1]}\n", "only one of them");
 }
 
 TEST(Sweeps, KeysNameTheQuestionAndNotItsWords) {

@@ -1,5 +1,6 @@
 // Flags of `hocket sim MODEL --platform P` that say how a built-in model is spread over the ranks
-// (workload/parallel.h). Ownership: values. Threading: none. Refuses: nothing; plan_parallel() checks what was asked.
+// (workload/parallel.h): --tp, --pp, --ep, --microbatches, --fsdp, --sp. What they leave of the ranks are copies.
+// Ownership: values. Threading: one owner. Refuses: numbers below 1; plan_parallel() checks what was asked.
 #pragma once
 
 #include <CLI/CLI.hpp>
