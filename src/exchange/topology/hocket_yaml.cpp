@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "exchange/csv.h"
+#include "exchange/nccl_log.h"
 #include "exchange/platform_yaml.h"
 #include "exchange/topology_format.h"
 #include "exchange/yaml_text.h"
@@ -168,7 +169,8 @@ class YamlReader {
 
 bool recognise(std::string_view text) {
   const std::string_view head = text.substr(0, 4096);
-  return has_yaml_key(head, "hocket") && head.find("topology") != std::string_view::npos && !looks_like_platform(head);
+  return has_yaml_key(head, "hocket") && head.find("topology") != std::string_view::npos &&
+         !looks_like_platform(head) && !looks_like_nccl_log(text);
 }
 
 Result<ReadTopology> read(std::string_view text, std::string_view file_name) {

@@ -11,6 +11,7 @@
 #include "exchange/file_kind.h"
 #include "exchange/schedule_format.h"
 #include "exchange/topology_format.h"
+#include "fit_view.h"
 #include "flags.h"
 #include "planner/plan_cache.h"
 #include "platform/preset.h"
@@ -25,9 +26,13 @@ namespace {
 
 struct Flags {
   std::string topic;
-  std::string shell;
+  std::vector<std::string> rest;
+  FitFlags fit;
   bool json = false;
   bool yaml = false;
+
+  /// The only argument after the topic, or nothing.
+  [[nodiscard]] std::string argument() const { return rest.empty() ? "" : rest.front(); }
 };
 
 nlohmann::ordered_json algorithms_json() {
@@ -97,15 +102,16 @@ Result<int> show_generated(const Flags& flags) {
     fmt::print("{}", manual_page(*line.app));
     return 0;
   }
-  HOCKET_TRY_ASSIGN(const std::string script, completion_script(*line.app, flags.shell));
+  HOCKET_TRY_ASSIGN(const std::string script, completion_script(*line.app, flags.argument()));
   fmt::print("{}", script);
   return 0;
 }
 
 /// Exit status 1 when an entry cannot be used.
 Result<int> show_cache(const Flags& flags) {
-  if (flags.shell.empty()) return fail(Code::kInvalidArgument, "after 'cache': which folder?");
-  HOCKET_TRY_ASSIGN(const std::vector<CacheEntry> entries, list_cache(flags.shell));
+  const std::string folder = flags.argument();
+  if (folder.empty()) return fail(Code::kInvalidArgument, "after 'cache': which folder?");
+  HOCKET_TRY_ASSIGN(const std::vector<CacheEntry> entries, list_cache(folder));
   const bool damaged = std::any_of(entries.begin(), entries.end(), [](const auto& e) { return !e.damage.empty(); });
   nlohmann::ordered_json out = document("info");
   out["cache"] = nlohmann::ordered_json::array();
@@ -126,7 +132,7 @@ Result<int> show_cache(const Flags& flags) {
     print_json(out);
     return damaged ? 1 : 0;
   }
-  fmt::print("{} plan{} in {}\n", entries.size(), entries.size() == 1 ? "" : "s", flags.shell);
+  fmt::print("{} plan{} in {}\n", entries.size(), entries.size() == 1 ? "" : "s", folder);
   if (!entries.empty()) fmt::print("{}", table.text());
   for (const CacheEntry& e : entries) {
     if (!e.damage.empty()) fmt::print("not used: {}\n", e.damage);
@@ -134,12 +140,22 @@ Result<int> show_cache(const Flags& flags) {
   return damaged ? 1 : 0;
 }
 
+/// Refuses more arguments than the topic takes.
+Result<void> check_arguments(const Flags& flags) {
+  const bool takes_one = flags.topic == "cache" || flags.topic == "platform" || flags.topic == "completion";
+  const std::size_t most = takes_one ? 1 : 0;
+  if (flags.rest.size() > most)
+    return fail(Code::kInvalidArgument, "'{}' is one argument too many after '{}'", flags.rest[most], flags.topic);
+  if (flags.fit.file.empty() && flags.fit.onto.empty()) return {};
+  return fail(Code::kInvalidArgument, "{} belongs to 'fit'", flags.fit.file.empty() ? "--onto" : "-o");
+}
+
 Result<int> show(const Flags& flags) {
+  if (flags.topic == "fit") return fit_logs(flags.rest, flags.fit, flags.json);
+  HOCKET_TRY(check_arguments(flags));
   if (flags.topic == "cache") return show_cache(flags);
-  if (flags.topic == "platform") return show_platform(flags.shell, flags.json, flags.yaml);
+  if (flags.topic == "platform") return show_platform(flags.argument(), flags.json, flags.yaml);
   if (flags.topic == "man" || flags.topic == "completion") return show_generated(flags);
-  if (!flags.shell.empty())
-    return fail(Code::kInvalidArgument, "'{}' is one argument too many after '{}'", flags.shell, flags.topic);
   nlohmann::ordered_json out = document("info");
   const BuildStamp stamp = build_stamp();
   if (flags.topic.empty()) {
@@ -172,7 +188,7 @@ Result<int> show(const Flags& flags) {
   } else {
     return fail(
         Code::kInvalidArgument,
-        "unknown topic '{}'; known: algorithms, topologies, formats, platforms, platform, workloads, cache, man, "
+        "unknown topic '{}'; known: algorithms, topologies, formats, platforms, platform, fit, workloads, cache, man, "
         "completion",
         flags.topic);
   }
@@ -187,10 +203,14 @@ Result<int> show(const Flags& flags) {
 
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
-  app.add_option("topic", flags->topic,
-                 "algorithms, topologies, formats, platforms, platform, workloads, cache, man or completion [version]");
-  app.add_option("shell", flags->shell,
-                 "after completion: bash, zsh or fish; after cache: the folder; after platform: which");
+  app.add_option(
+      "topic", flags->topic,
+      "algorithms, topologies, formats, platforms, platform, fit, workloads, cache, man or completion [version]");
+  app.add_option("argument", flags->rest,
+                 "after completion: bash, zsh or fish; after cache: the folder; after platform: which; after fit: logs "
+                 "of nccl-tests");
+  app.add_option("--onto", flags->fit.onto, "fit: the platform whose network is replaced in the file that -o writes");
+  app.add_option("-o", flags->fit.file, "fit: write a platform file");
   app.add_flag("--yaml", flags->yaml, "platform: as the YAML file that --platform reads");
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return show(*flags); };
