@@ -269,14 +269,18 @@ double GraphRun::padded_bytes() const {
 
 Result<GraphResult> GraphRun::finish() {
   std::size_t slowest = 0;
+  std::vector<Picos> ended;
+  ended.reserve(ranks_.size());
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     if (ranks_[r].left > 0) return tl::unexpected<Error>(stands_still());
+    ended.push_back(ranks_[r].result.step.time);
     if (ranks_[r].result.step.time > ranks_[slowest].result.step.time) slowest = r;
   }
   const auto index = static_cast<std::uint32_t>(slowest);
   book_gap(index, ranks_[slowest].result.step.time);
   GraphResult result = std::move(ranks_[slowest].result);
   result.messages = messages_.size();
+  result.ended = std::move(ended);
   StepResult& step = result.step;
   step.ranks = setup_.graph.ranks();
   step.simulated = static_cast<std::uint32_t>(ranks_.size());

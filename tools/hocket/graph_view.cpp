@@ -65,16 +65,6 @@ Result<ImportedGraph> spread_model(const std::string& name, const StepFlags& ste
   return ImportedGraph{parallel_graph(model, request, plan), {"spread: " + plan.text()}, {}};
 }
 
-Result<ImportedGraph> load_work(const GraphFlags& flags, const StepFlags& step, const Platform& platform,
-                                const RankLayout& layout) {
-  if (flags.is_file()) {
-    return load_graph({flags.chakra.empty() ? std::vector{flags.file} : flags.chakra, !flags.chakra.empty(),
-                       flags.groups, rated_type(platform)},
-                      layout);
-  }
-  return spread_model(flags.file, step, platform, layout.ranks);
-}
-
 /// FILE.yaml holds all; traces are one file per rank and one for the groups.
 Result<void> write_work(const std::string& name, const TaskGraph& graph) {
   if (name.ends_with(".yaml") || name.ends_with(".yml")) {
@@ -194,8 +184,18 @@ bool GraphFlags::is_file() const {
 
 bool GraphFlags::wanted() const { return !copy.empty() || is_file(); }
 
-Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step) {
+Result<ImportedGraph> load_work(const GraphFlags& flags, const StepFlags& step, const Platform& platform,
+                                const RankLayout& layout) {
   HOCKET_TRY(refuse_model_flags(flags, step));
+  if (flags.is_file()) {
+    return load_graph({flags.chakra.empty() ? std::vector{flags.file} : flags.chakra, !flags.chakra.empty(),
+                       flags.groups, rated_type(platform)},
+                      layout);
+  }
+  return spread_model(flags.file, step, platform, layout.ranks);
+}
+
+Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step) {
   HOCKET_TRY_ASSIGN(const Platform platform, load_platform(step.platform));
   HOCKET_TRY_ASSIGN(const Topology topology, platform.build_topology());
   HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, engines_of(platform, step));

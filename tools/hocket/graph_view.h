@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "exchange/imported_graph.h"
 #include "step_view.h"
 
 namespace hocket {
@@ -25,6 +26,10 @@ struct GraphFlags {
   [[nodiscard]] bool wanted() const;
   [[nodiscard]] bool is_file() const;
 };
+
+/// The workload as a task graph: from its file, or a built-in one spread over `layout.ranks`.
+[[nodiscard]] Result<ImportedGraph> load_work(const GraphFlags& flags, const StepFlags& step, const Platform& platform,
+                                              const RankLayout& layout);
 
 [[nodiscard]] Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step);
 

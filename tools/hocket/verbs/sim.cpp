@@ -22,6 +22,7 @@
 #include "step_view.h"
 #include "together.h"
 #include "verb.h"
+#include "workloads_view.h"
 
 namespace hocket {
 namespace {
@@ -121,6 +122,10 @@ void print_text(const Topology& t, const Plan& plan, const SimulationResult& r) 
 }
 
 Result<int> run(const Flags& flags) {
+  if (flags.step.given() && (!flags.with.empty() || !flags.topology.group.empty())) {
+    return simulate_workloads(
+        {flags.graph, flags.step, flags.topology.group, flags.with, flags.with_groups, flags.csv, flags.graph.json});
+  }
   if (flags.step.given() && (flags.graph.wanted() || !flags.step.parallel.given().empty())) {
     if (flags.csv.empty()) return simulate_file(flags.graph, flags.step);
     return fail(Code::kUnsupported, "--csv: not written for workloads from files, --json is");
@@ -178,7 +183,8 @@ Result<int> run(const Flags& flags) {
 
 /// What belongs to a schedule file has no meaning for a step on a platform, and the other way round.
 void part_flags(CLI::App& app) {
-  constexpr std::array kShared{"--help", "--json", "--csv", "--timeline", "--platform"};
+  constexpr std::array kShared{"--help",     "--json",  "--csv",  "--timeline",
+                               "--platform", "--group", "--with", "--with-group"};
   constexpr std::array kOfSteps{"--endpoint",  "--algo",         "--steps",          "--batch",     "--sequence",
                                 "--precision", "--split",        "--bucket",         "--optimizer", "--unfolded",
                                 "--chakra",    "--groups",       "--write-workload", "--tp",        "--pp",
@@ -206,7 +212,7 @@ VerbAction declare(CLI::App& app) {
   app.add_option("--timeline", flags->graph.timeline, "write a Chrome JSON timeline (chrome://tracing, Perfetto)");
   app.add_option("--csv", flags->csv, "write every figure as CSV: a row per endpoint, or per figure and link");
   app.add_flag("--lanes", flags->lanes, "with --json: also the links that each connection between two ranks takes");
-  app.add_option("--with", flags->with, "another schedule that starts at the same time; repeat for more")
+  app.add_option("--with", flags->with, "another schedule (or workload) that starts at the same time; repeat for more")
       ->allow_extra_args(false);
   app.add_option("--with-size", flags->with_sizes, "--size of the k-th --with [--size]")->allow_extra_args(false);
   app.add_option("--with-group", flags->with_groups, "--group of the k-th --with [--group]")->allow_extra_args(false);
