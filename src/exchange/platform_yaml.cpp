@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/spelling.h"
+#include "exchange/csv.h"
 #include "exchange/file_text.h"
 #include "exchange/text_place.h"
 #include "exchange/yaml_text.h"
@@ -17,6 +18,8 @@ namespace {
 
 constexpr std::size_t kPlatformTextMax = std::size_t{1} << 20;
 constexpr std::size_t kEnginesMax = 64;
+constexpr std::size_t kExceptionsMax = 4096;
+constexpr std::uint64_t kRanksMax = std::uint64_t{1} << 24;
 constexpr std::size_t kLinksOfNetworkMax = 16;
 
 std::string short_text(const YAML::Node& node) { return node.IsScalar() ? node.Scalar().substr(0, 80) : ""; }
@@ -30,7 +33,8 @@ class PlatformReader {
       return fail(Code::kResourceExhausted, "{}: more than {} bytes", file_name_, kPlatformTextMax);
     }
     HOCKET_TRY_ASSIGN(const YAML::Node root, parse_yaml_map(text_, file_name_));
-    HOCKET_TRY(check_keys(root, {"hocket", "name", "description", "network", "endpoint", "engines", "power"}));
+    HOCKET_TRY(
+        check_keys(root, {"hocket", "name", "description", "network", "endpoint", "exceptions", "engines", "power"}));
     if (short_text(root["hocket"]) != "platform") {
       return fail(Code::kMalformed, "{}: 'hocket: {}' where 'hocket: platform' is wanted", file_name_,
                   root["hocket"] ? short_text(root["hocket"]) : "");
@@ -42,6 +46,7 @@ class PlatformReader {
     HOCKET_TRY_ASSIGN(platform.network, read_network(network));
     HOCKET_TRY_ASSIGN(const YAML::Node endpoint, section(root, "endpoint"));
     HOCKET_TRY_ASSIGN(platform.endpoint, read_endpoint(endpoint));
+    HOCKET_TRY_ASSIGN(platform.exceptions, read_exceptions(root, platform.endpoint));
     HOCKET_TRY_ASSIGN(platform.engines, read_engines(root));
     if (root["power"]) {
       HOCKET_TRY_ASSIGN(const YAML::Node power, section(root, "power"));
@@ -141,7 +146,7 @@ class PlatformReader {
   }
 
   Result<PlatformNetwork> read_network(const YAML::Node& map) const {
-    HOCKET_TRY(check_keys(map, {"topology", "links", "uplink"}));
+    HOCKET_TRY(check_keys(map, {"topology", "links", "uplink", "break", "scale"}));
     PlatformNetwork network;
     HOCKET_TRY_ASSIGN(network.topology, word(map, "topology", ""));
     if (network.topology.empty()) return error_at(map, "key 'topology' is missing");
@@ -157,7 +162,22 @@ class PlatformReader {
     if (const YAML::Node uplink = map["uplink"]) {
       HOCKET_TRY_ASSIGN(network.uplink, read_link(uplink));
     }
+    HOCKET_TRY_ASSIGN(network.breaks, read_words(map, "break"));
+    HOCKET_TRY_ASSIGN(network.scales, read_words(map, "scale"));
     return network;
+  }
+
+  Result<std::vector<std::string>> read_words(const YAML::Node& map, const std::string& key) const {
+    std::vector<std::string> words;
+    const YAML::Node list = map[key];
+    if (!list) return words;
+    if (!list.IsSequence()) return error_at(list, "'{}' is not a list of words", key);
+    if (list.size() > kExceptionsMax) return error_at(list, "'{}' has more than {} entries", key, kExceptionsMax);
+    for (const YAML::Node& node : list) {
+      if (!node.IsScalar()) return error_at(node, "an entry of '{}' is not a word", key);
+      words.push_back(node.Scalar());
+    }
+    return words;
   }
 
   Result<EndpointModel> read_endpoint(const YAML::Node& map) const {
@@ -167,14 +187,56 @@ class PlatformReader {
     EndpointModel endpoint;
     HOCKET_TRY(read_fields(map, endpoint, endpoint_fields()));
     HOCKET_TRY_ASSIGN(const YAML::Node rates, section(map, "rates"));
+    HOCKET_TRY(read_rates(rates, endpoint));
+    if (rates.size() == 0) return error_at(rates, "'rates' is empty: no data type has a rate");
+    return endpoint;
+  }
+
+  Result<void> read_rates(const YAML::Node& rates, EndpointModel& endpoint) const {
     std::vector<std::string_view> types;
     for (std::size_t type = 0; type < endpoint.rates.size(); ++type) {
       types.push_back(name_of(static_cast<DataType>(type)));
-      HOCKET_TRY_ASSIGN(endpoint.rates[type], figure(rates, types.back(), FigureUnit::kRate));
+      HOCKET_TRY_ASSIGN(const MaybeFigure rate, figure(rates, types.back(), FigureUnit::kRate));
+      if (rate) endpoint.rates[type] = rate;
     }
-    HOCKET_TRY(check_keys(rates, types));
-    if (rates.size() == 0) return error_at(rates, "'rates' is empty: no data type has a rate");
-    return endpoint;
+    return check_keys(rates, types);
+  }
+
+  Result<std::vector<EndpointException>> read_exceptions(const YAML::Node& root, const EndpointModel& usual) const {
+    std::vector<EndpointException> exceptions;
+    const YAML::Node list = root["exceptions"];
+    if (!list) return exceptions;
+    if (!list.IsSequence()) return error_at(list, "'exceptions' is not a list of {{ranks: [...], rates: ...}}");
+    if (list.size() > kExceptionsMax) return error_at(list, "more than {} exceptions", kExceptionsMax);
+    for (const YAML::Node& map : list) {
+      if (!map.IsMap()) return error_at(map, "an exception is not {{ranks: [...], rates: ...}}");
+      std::vector<std::string_view> keys = keys_of(endpoint_fields());
+      keys.insert(keys.end(), {"ranks", "rates"});
+      HOCKET_TRY(check_keys(map, keys));
+      EndpointException& other = exceptions.emplace_back(EndpointException{{}, usual});
+      HOCKET_TRY_ASSIGN(other.ranks, read_ranks(map));
+      for (const FigureField<EndpointModel>& field : endpoint_fields()) {
+        HOCKET_TRY_ASSIGN(const MaybeFigure found, figure(map, field.key, field.unit));
+        if (found) other.model.*field.member = found;
+      }
+      if (!map["rates"]) continue;
+      HOCKET_TRY_ASSIGN(const YAML::Node rates, section(map, "rates"));
+      HOCKET_TRY(read_rates(rates, other.model));
+    }
+    return exceptions;
+  }
+
+  Result<std::vector<std::uint32_t>> read_ranks(const YAML::Node& map) const {
+    const YAML::Node list = map["ranks"];
+    if (!list || !list.IsSequence() || list.size() == 0) return error_at(map, "no list 'ranks' of rank numbers");
+    std::vector<std::uint32_t> ranks;
+    for (const YAML::Node& node : list) {
+      const auto rank = node.IsScalar() ? whole_number(node.Scalar()) : std::nullopt;
+      if (!rank || *rank >= kRanksMax) return error_at(node, "'{}' is no rank", short_text(node));
+      ranks.push_back(static_cast<std::uint32_t>(*rank));
+    }
+    std::sort(ranks.begin(), ranks.end());
+    return ranks;
   }
 
   /// One of several words.
@@ -246,12 +308,14 @@ class PlatformWriter {
       line(1, "uplink:");
       HOCKET_TRY(link("    ", *p.network.uplink));
     }
+    HOCKET_TRY(words("break", p.network.breaks));
+    HOCKET_TRY(words("scale", p.network.scales));
     line(0, "endpoint:");
-    HOCKET_TRY(fields(1, p.endpoint, endpoint_fields()));
-    line(1, "rates:");
-    for (std::size_t type = 0; type < p.endpoint.rates.size(); ++type) {
-      if (!p.endpoint.rates[type]) continue;
-      HOCKET_TRY(figure(2, name_of(static_cast<DataType>(type)), FigureUnit::kRate, *p.endpoint.rates[type]));
+    HOCKET_TRY(endpoint(1, p.endpoint));
+    if (!p.exceptions.empty()) line(0, "exceptions:");
+    for (const EndpointException& other : p.exceptions) {
+      line(1, fmt::format("- ranks: [{}]", fmt::join(other.ranks, ", ")));
+      HOCKET_TRY(endpoint(2, other.model));
     }
     line(0, "engines:");
     for (const CommunicationEngine& engine : p.engines) HOCKET_TRY(write_engine(engine));
@@ -268,6 +332,28 @@ class PlatformWriter {
   Result<void> text(int depth, std::string_view key, const std::string& value) {
     HOCKET_TRY_ASSIGN(const std::string quoted, yaml_quoted(value));
     line(depth, fmt::format("{}: {}", key, quoted));
+    return {};
+  }
+
+  Result<void> endpoint(int depth, const EndpointModel& model) {
+    HOCKET_TRY(fields(depth, model, endpoint_fields()));
+    line(depth, "rates:");
+    for (std::size_t type = 0; type < model.rates.size(); ++type) {
+      if (!model.rates[type]) continue;
+      HOCKET_TRY(figure(depth + 1, name_of(static_cast<DataType>(type)), FigureUnit::kRate, *model.rates[type]));
+    }
+    return {};
+  }
+
+  /// A list in one line, where there is one.
+  Result<void> words(std::string_view key, const std::vector<std::string>& list) {
+    if (list.empty()) return {};
+    std::vector<std::string> quoted;
+    for (const std::string& word : list) {
+      HOCKET_TRY_ASSIGN(std::string one, yaml_quoted(word));
+      quoted.push_back(std::move(one));
+    }
+    line(1, fmt::format("{}: [{}]", key, fmt::join(quoted, ", ")));
     return {};
   }
 

@@ -51,11 +51,11 @@ class Collector {
         found_.push_back({fmt::format("{}.{}", name, field.key), field.unit, *(owner.*field.member)});
     }
   }
-  void rates(const EndpointModel& endpoint) {
+  void rates(const std::string& name, const EndpointModel& endpoint) {
     for (std::size_t type = 0; type < endpoint.rates.size(); ++type) {
       if (!endpoint.rates[type]) continue;
       found_.push_back(
-          {fmt::format("endpoint.rates.{}", name_of(static_cast<DataType>(type))), kRate, *endpoint.rates[type]});
+          {fmt::format("{}.rates.{}", name, name_of(static_cast<DataType>(type))), kRate, *endpoint.rates[type]});
     }
   }
   [[nodiscard]] std::vector<NamedFigure> take() { return std::move(found_); }
@@ -77,7 +77,12 @@ std::vector<NamedFigure> figures_of(const Platform& platform) {
   }
   if (platform.network.uplink) collector.link("network.uplink", *platform.network.uplink);
   collector.fields("endpoint", platform.endpoint, endpoint_fields());
-  collector.rates(platform.endpoint);
+  collector.rates("endpoint", platform.endpoint);
+  for (std::size_t i = 0; i < platform.exceptions.size(); ++i) {
+    const std::string name = fmt::format("exceptions.{}", i);
+    collector.fields(name, platform.exceptions[i].model, endpoint_fields());
+    collector.rates(name, platform.exceptions[i].model);
+  }
   for (const CommunicationEngine& engine : platform.engines) {
     collector.fields(fmt::format("engines.{}", engine.name), engine, engine_fields());
   }

@@ -1,13 +1,15 @@
 #include "platform/platform.h"
 
+#include <algorithm>
+#include <set>
+
 #include "base/spelling.h"
 #include "topology/spec.h"
 
 namespace hocket {
 namespace {
 
-Result<void> check_budget(const Platform& platform, const CommunicationEngine& engine) {
-  const EndpointModel& endpoint = platform.endpoint;
+Result<void> check_budget(const Platform& platform, const EndpointModel& endpoint, const CommunicationEngine& engine) {
   if (engine.units && engine.units->value > endpoint.compute_units->value) {
     return fail(Code::kMismatch, "{}: engine '{}' takes {} compute units, the endpoint has {}", platform.name,
                 engine.name, engine.units->value, endpoint.compute_units->value);
@@ -42,7 +44,24 @@ Result<void> check_engine(const Platform& platform, const CommunicationEngine& e
     return fail(Code::kMismatch, "{}: engine '{}' has {:.0f} B of memory, less than two chunks of {:.0f} B",
                 platform.name, engine.name, engine.sram->value, engine.chunk->value);
   }
-  return check_budget(platform, engine);
+  HOCKET_TRY(check_budget(platform, platform.endpoint, engine));
+  for (const EndpointException& other : platform.exceptions) HOCKET_TRY(check_budget(platform, other.model, engine));
+  return {};
+}
+
+Result<void> check_exceptions(const Platform& platform) {
+  std::set<std::uint32_t> seen;
+  for (const EndpointException& other : platform.exceptions) {
+    for (const std::uint32_t rank : other.ranks) {
+      if (!seen.insert(rank).second)
+        return fail(Code::kMalformed, "{}: two exceptions for rank {}", platform.name, rank);
+    }
+  }
+  if (seen.empty()) return {};
+  HOCKET_TRY_ASSIGN(const Topology topology, platform.build_topology());
+  if (*seen.rbegin() < topology.rank_count()) return {};
+  return fail(Code::kMismatch, "{}: an exception for rank {}, there are {}", platform.name, *seen.rbegin(),
+              topology.rank_count());
 }
 
 }  // namespace
@@ -69,6 +88,13 @@ Result<const CommunicationEngine*> Platform::engine(std::string_view wanted) con
               spelling_hint(wanted, names), fmt::join(names, ", "));
 }
 
+const EndpointModel& Platform::endpoint_of(std::uint32_t rank) const {
+  for (const EndpointException& other : exceptions) {
+    if (std::binary_search(other.ranks.begin(), other.ranks.end(), rank)) return other.model;
+  }
+  return endpoint;
+}
+
 Result<DataType> Platform::usual_type() const {
   for (const DataType type : {DataType::kF16, DataType::kBf16, DataType::kF32, DataType::kF64}) {
     if (endpoint.rates[static_cast<std::size_t>(type)]) return type;
@@ -82,7 +108,8 @@ Result<Topology> Platform::build_topology() const {
   const auto rate = [](const PlatformLink& link) { return LinkRate{{link.bandwidth.value}, {link.latency.value}}; };
   for (const PlatformLink& link : network.links) options.links.push_back(rate(link));
   if (network.uplink) options.uplink = rate(*network.uplink);
-  return topology_from_spec(network.topology, options);
+  HOCKET_TRY_ASSIGN(Topology topology, topology_from_spec(network.topology, options));
+  return apply_changes(std::move(topology), {.breaks = network.breaks, .scales = network.scales});
 }
 
 Result<void> validate(const Platform& platform) {
@@ -95,7 +122,7 @@ Result<void> validate(const Platform& platform) {
     }
     HOCKET_TRY(check_engine(platform, platform.engines[i]));
   }
-  return {};
+  return check_exceptions(platform);
 }
 
 }  // namespace hocket

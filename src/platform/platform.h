@@ -3,7 +3,7 @@
 // The engines are variants: one platform, several answers to "where does communication run, and what may it take".
 // A record of fields (fields.h) names every figure once, for reading, writing, printing and counting.
 // Ownership: plain values. Threading: immutable once made. Refuses (validate): lists that lack an engine, budgets above
-// what there is, an ace engine without its memory.
+// what there is, an ace engine without its memory, exceptions for one rank twice.
 #pragma once
 
 #include <array>
@@ -26,11 +26,13 @@ struct PlatformLink {
   Figure latency;
 };
 
-/// The network in words (topology/spec.h): rates per dimension, and of the outer level.
+/// The network in words (topology/spec.h): rates per dimension, and of the outer level; then what differs from them.
 struct PlatformNetwork {
   std::string topology;
   std::vector<PlatformLink> links;
   std::optional<PlatformLink> uplink;
+  std::vector<std::string> breaks;  // "A-B": no cable between these vertices
+  std::vector<std::string> scales;  // "A-B=F": cables between these have F times the bandwidth
 };
 
 struct EndpointModel {
@@ -41,6 +43,12 @@ struct EndpointModel {
   MaybeFigure memory_bandwidth;
   MaybeFigure memory_capacity;
   MaybeFigure bus_bandwidth;  // between memory and network, per direction; absent: no limit
+};
+
+/// Npus that are not like the others.
+struct EndpointException {
+  std::vector<std::uint32_t> ranks;  // ascending
+  EndpointModel model;               // what differs, and for the rest what the others have
 };
 
 /// Where collectives run.
@@ -101,11 +109,14 @@ struct Platform {
   std::string description;
   PlatformNetwork network;
   EndpointModel endpoint;
+  std::vector<EndpointException> exceptions;
   std::vector<CommunicationEngine> engines;  // the first one is taken when none is named
   PowerModel power;
 
   /// The engine of that name; the error lists the names and suggests the nearest.
   [[nodiscard]] Result<const CommunicationEngine*> engine(std::string_view name) const;
+  /// What a rank has.
+  [[nodiscard]] const EndpointModel& endpoint_of(std::uint32_t rank) const;
   /// The narrowest floating type that it has a rate for, what compute uses when nobody says.
   [[nodiscard]] Result<DataType> usual_type() const;
   /// The network built from its words.

@@ -24,6 +24,15 @@ void walk_figures(const std::string& name, Owner& owner, std::span<const FigureF
 }
 
 template <class Visit>
+void walk_endpoint(const std::string& name, EndpointModel& model, const Visit& visit) {
+  walk_figures(name, model, endpoint_fields(), visit);
+  for (std::size_t type = 0; type < model.rates.size(); ++type) {
+    visit.maybe(fmt::format("{}.rates.{}", name, name_of(static_cast<DataType>(type))), FigureUnit::kRate,
+                model.rates[type]);
+  }
+}
+
+template <class Visit>
 void walk_engine(CommunicationEngine& engine, const Visit& visit) {
   const std::string name = "engines." + engine.name;
   visit.choice(name + ".kind", kEngineKinds, engine.kind);
@@ -41,11 +50,9 @@ void walk_fields(Platform& p, const Visit& visit) {
   for (std::size_t i = 0; i < p.network.links.size(); ++i)
     walk_link(fmt::format("network.links.{}", i), p.network.links[i], visit);
   if (p.network.uplink) walk_link("network.uplink", *p.network.uplink, visit);
-  walk_figures("endpoint", p.endpoint, endpoint_fields(), visit);
-  for (std::size_t type = 0; type < p.endpoint.rates.size(); ++type) {
-    visit.maybe(fmt::format("endpoint.rates.{}", name_of(static_cast<DataType>(type))), FigureUnit::kRate,
-                p.endpoint.rates[type]);
-  }
+  walk_endpoint("endpoint", p.endpoint, visit);
+  for (std::size_t i = 0; i < p.exceptions.size(); ++i)
+    walk_endpoint(fmt::format("exceptions.{}", i), p.exceptions[i].model, visit);
   for (CommunicationEngine& engine : p.engines) walk_engine(engine, visit);
   walk_figures("power", p.power, power_fields(), visit);
 }

@@ -56,6 +56,7 @@ void GraphPlans::number_groups(const TaskGraph& graph) {
 bool GraphPlans::may_fold(const Request& request) {
   const TaskGraph& graph = request.graph;
   if (!request.fold || graph.programs.size() != 1 || graph.has_messages()) return false;
+  if (!request.machine.platform.exceptions.empty()) return false;
   const bool star = is_star(request.machine.topology);
   return std::all_of(graph.divisions.begin(), graph.divisions.end(), [&](const RankDivision& division) {
     if (division.groups.empty()) return false;

@@ -177,7 +177,7 @@ class GraphRun {
   [[nodiscard]] std::string cause_of(std::uint32_t rank, Instance instance) const;
   void book_gap(std::uint32_t rank, Picos until);
   void add_bar(std::uint32_t rank, std::string name, bool compute, Picos begin);
-  [[nodiscard]] std::array<PoolDemand, 2> compute_demands(const WorkCompute& compute) const;
+  [[nodiscard]] std::array<PoolDemand, 2> compute_demands(std::uint32_t rank, const WorkCompute& compute) const;
   [[nodiscard]] CallId call_id(std::uint32_t rank, Instance instance) const;
   [[nodiscard]] Instance instance_of(std::uint32_t rank, CallId call) const;
 

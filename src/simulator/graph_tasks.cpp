@@ -23,7 +23,7 @@ bool is_empty(const Task& task) {
 
 void GraphRun::set_capacities(std::uint32_t r) {
   Rank& rank = ranks_[r];
-  const EndpointModel& e = setup_.machine.platform.endpoint;
+  const EndpointModel& e = setup_.machine.platform.endpoint_of(r);
   const bool kernels = engine_.kind == EngineKind::kComputeUnits;
   const bool adds_on_units = engine_.kind == EngineKind::kDma;
   const bool is_static = engine_.split == BudgetSplit::kStatic;
@@ -48,10 +48,10 @@ void GraphRun::set_capacities(std::uint32_t r) {
   set(kPoolEngine, engine);
 }
 
-std::array<PoolDemand, 2> GraphRun::compute_demands(const WorkCompute& compute) const {
+std::array<PoolDemand, 2> GraphRun::compute_demands(std::uint32_t r, const WorkCompute& compute) const {
   const std::uint32_t memory = engine_.split == BudgetSplit::kStatic ? kPoolComputeMemory : kPoolMemory;
   if (compute.stated) return {PoolDemand{kPoolCompute, compute.stated->value}, PoolDemand{memory, 0}};
-  const MaybeFigure& rate = setup_.machine.platform.endpoint.rates[static_cast<std::size_t>(compute.type)];
+  const MaybeFigure& rate = setup_.machine.platform.endpoint_of(r).rates[static_cast<std::size_t>(compute.type)];
   const double seconds = compute.flops > 0 ? compute.flops / rate->value : 0;
   return {PoolDemand{kPoolCompute, seconds}, PoolDemand{memory, compute.memory_bytes}};
 }
@@ -99,9 +99,9 @@ bool GraphRun::start_compute(std::uint32_t r) {
   book_gap(r, now_);
   stream.running = instance;
   stream.since = now_;
-  const auto demands = compute_demands(task(r, instance).compute);
+  const auto demands = compute_demands(r, task(r, instance).compute);
   const double alone =
-      std::max(demands[0].amount, demands[1].amount / setup_.machine.platform.endpoint.memory_bandwidth->value);
+      std::max(demands[0].amount, demands[1].amount / setup_.machine.platform.endpoint_of(r).memory_bandwidth->value);
   StepResult& result = rank.result.step;
   result.compute_alone = result.compute_alone + to_picos({alone});
   result.compute_memory_bytes += demands[1].amount;

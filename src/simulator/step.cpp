@@ -10,6 +10,10 @@ namespace {
 constexpr std::uint64_t kInstancesMax = std::uint64_t{1} << 24;
 
 Result<void> check(const Workload& workload, const StepMachine& machine, const StepOptions& options) {
+  if (!machine.platform.exceptions.empty())
+    return fail(Code::kUnsupported,
+                "platform '{}' has npus of different speed: a task graph is wanted (--microbatches 1)",
+                machine.platform.name);
   HOCKET_TRY(validate(workload));
   if (options.steps == 0 || workload.nodes.size() * std::uint64_t{options.steps} > kInstancesMax) {
     return fail(Code::kInvalidArgument, "{} steps of {} nodes: 1 to {} nodes in all are simulated", options.steps,
