@@ -196,8 +196,8 @@ Result<ImportedGraph> load_work(const GraphFlags& flags, const StepFlags& step, 
 }
 
 Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step) {
-  HOCKET_TRY_ASSIGN(const Platform platform, load_platform(step.platform));
-  HOCKET_TRY_ASSIGN(const Topology topology, platform.build_topology());
+  HOCKET_TRY_ASSIGN(Platform platform, load_platform(step.platform));
+  HOCKET_TRY_ASSIGN(const Topology topology, step.network(platform));
   HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, engines_of(platform, step));
   const RankLayout layout{topology.rank_count(), {topology.extents().begin(), topology.extents().end()}};
   HOCKET_TRY_ASSIGN(const ImportedGraph imported, load_work(flags, step, platform, layout));

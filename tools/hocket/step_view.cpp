@@ -15,6 +15,7 @@
 #include "simulator/step.h"
 #include "simulator/step_metrics.h"
 #include "simulator/step_timeline.h"
+#include "topology/spec.h"
 #include "workload/model.h"
 
 namespace hocket {
@@ -155,6 +156,22 @@ Result<std::vector<CommunicationEngine>> engines_of(const Platform& platform, co
   return engines;
 }
 
+Result<Topology> StepFlags::network(Platform& on) const {
+  if (topology == nullptr) return on.build_topology();
+  TopologyFlags own = *topology;
+  own.group.clear();
+  if (!own.topology.empty()) {
+    HOCKET_TRY_ASSIGN(Topology other, own.load());
+    on.name = fmt::format("{} over {}", on.name, other.name());
+    return other;
+  }
+  if (!own.links.empty() || !own.uplink.empty())
+    return fail(Code::kInvalidArgument, "{} without --topo: platform {} has rates of its own",
+                own.links.empty() ? "--uplink" : "--link", on.name);
+  HOCKET_TRY_ASSIGN(Topology topology_of, on.build_topology());
+  return apply_changes(std::move(topology_of), {.breaks = own.breaks, .scales = own.scales});
+}
+
 Result<ModelRequest> request_of(const Platform& platform, const StepFlags& flags) {
   ModelRequest request{.batch = flags.batch, .sequence = flags.sequence};
   HOCKET_TRY_ASSIGN(request.compute,
@@ -187,8 +204,8 @@ void StepFlags::declare(CLI::App& app) {
 }
 
 Result<int> simulate_workload(const std::string& name, const StepFlags& flags, const StepFiles& files, bool json) {
-  HOCKET_TRY_ASSIGN(const Platform platform, load_platform(flags.platform));
-  HOCKET_TRY_ASSIGN(const Topology topology, platform.build_topology());
+  HOCKET_TRY_ASSIGN(Platform platform, load_platform(flags.platform));
+  HOCKET_TRY_ASSIGN(const Topology topology, flags.network(platform));
   HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, engines_of(platform, flags));
   HOCKET_TRY_ASSIGN(const ModelRequest request, request_of(platform, flags));
   HOCKET_TRY_ASSIGN(const Workload workload, workload_from_model(name, request));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "flags.h"
 #include "parallel_flags.h"
 #include "platform/platform.h"
 
@@ -26,9 +27,12 @@ struct StepFlags {
   std::string optimizer;
   bool unfolded = false;
   ParallelFlags parallel;
+  const TopologyFlags* topology = nullptr;  // of the verb; null: it has none
 
   void declare(CLI::App& app);
   [[nodiscard]] bool given() const { return !platform.empty(); }
+  /// The network of --topo in place of the platform's, whose name then says so; --break and --scale hold for either.
+  [[nodiscard]] Result<Topology> network(Platform& on) const;
 };
 
 /// The platform's engines that --endpoint names (all of them, or its first), their budgets split as --split says.

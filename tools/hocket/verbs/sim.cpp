@@ -183,8 +183,8 @@ Result<int> run(const Flags& flags) {
 
 /// What belongs to a schedule file has no meaning for a step on a platform, and the other way round.
 void part_flags(CLI::App& app) {
-  constexpr std::array kShared{"--help",     "--json",  "--csv",  "--timeline",
-                               "--platform", "--group", "--with", "--with-group"};
+  constexpr std::array kShared{"--help",       "--json", "--csv",  "--timeline", "--platform", "--group", "--with",
+                               "--with-group", "--topo", "--link", "--uplink",   "--break",    "--scale"};
   constexpr std::array kOfSteps{"--endpoint",  "--algo",         "--steps",          "--batch",     "--sequence",
                                 "--precision", "--split",        "--bucket",         "--optimizer", "--unfolded",
                                 "--chakra",    "--groups",       "--write-workload", "--tp",        "--pp",
@@ -217,6 +217,7 @@ VerbAction declare(CLI::App& app) {
   app.add_option("--with-size", flags->with_sizes, "--size of the k-th --with [--size]")->allow_extra_args(false);
   app.add_option("--with-group", flags->with_groups, "--group of the k-th --with [--group]")->allow_extra_args(false);
   app.add_flag("--json", flags->graph.json, "a JSON document on stdout");
+  flags->step.topology = &flags->topology;
   part_flags(app);
   return [flags] { return run(*flags); };
 }
