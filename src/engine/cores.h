@@ -1,4 +1,4 @@
-// Cores and the time that a thread spends on them: what placing progress, and saying what it costs, needs of the system.
+// Cores, and the time that a thread spends on them: what placing progress and saying what it costs need of the system.
 // Ownership: nothing. Threading: functions about the calling thread. Refuses: cores that the system does not let this
 // process use; a thread that was kept on one core may still ask for another.
 #pragma once
