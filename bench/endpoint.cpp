@@ -37,7 +37,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::uint32_t kRanks = 2;
-constexpr std::int64_t kMatrix = 768;
+constexpr std::int64_t kMatrix = 256;
 constexpr std::int64_t kRowsOfSlice = 32;
 constexpr std::int64_t kTriad = 8 << 20;  // floats in each of three arrays, far beyond the caches
 constexpr std::int64_t kTriadSlice = 64 << 10;

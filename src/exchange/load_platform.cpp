@@ -21,6 +21,9 @@ Result<std::string> text_of(const std::string& path) {
 
 /// The text of a file that must be of a kind, or an error that says of which it is.
 Result<std::string> text_of_kind(const std::string& path, bool (*is)(std::string_view), std::string_view wanted) {
+  std::error_code error;
+  if (path.find('\0') != std::string::npos || !std::filesystem::exists(path, error))
+    return fail(Code::kInvalidArgument, "'{}' is no file: {} is wanted here", path.substr(0, 200), wanted);
   HOCKET_TRY_ASSIGN(std::string text, text_of(path));
   if (is(text)) return text;
   const FileKind* const kind = recognise_kind(text);

@@ -169,6 +169,20 @@ TEST(AstraPlatform, MistakesInTheMemoryAreNamedWithPlaceAndValue) {
   EXPECT_FALSE(none->platform.endpoint.remote_bandwidth);
 }
 
+TEST(AstraPlatform, DamagedFilesAreReadOrRefusedWithWords) {
+  std::size_t refused = 0;
+  const auto check = [&](const Result<ImportedPlatform>& result) {
+    if (result) return;
+    ++refused;
+    EXPECT_FALSE(result.error().text.empty());
+    EXPECT_EQ(exit_code(result.error().code), 2) << result.error().text;
+  };
+  for (const std::string& copy : damaged_copies(kNetwork)) check(import(copy, kSystem, kMemory));
+  for (const std::string& copy : damaged_copies(kSystem)) check(import(kNetwork, copy, kMemory));
+  for (const std::string& copy : damaged_copies(kMemory)) check(import(kNetwork, kSystem, copy));
+  EXPECT_GT(refused, 300U);
+}
+
 TEST(AstraPlatform, FilesOfAnotherKindAreNamed) {
   const std::string corpus = std::string(HOCKET_SOURCE_DIR) + "/tests/corpus/";
   const std::string ring = corpus + "topology_astra/ring", two = corpus + "kind_astra_system/two";

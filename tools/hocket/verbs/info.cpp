@@ -142,6 +142,8 @@ Result<int> show(const Flags& flags) {
     const PlatformFiles files{flags.shell, flags.beside.system, flags.beside.remote_memory};
     return show_platform(files, flags.json, flags.yaml);
   }
+  if (!flags.beside.system.empty() || !flags.beside.remote_memory.empty())
+    return fail(Code::kInvalidArgument, "--system and --remote-memory go with 'platform', not with '{}'", flags.topic);
   if (flags.topic == "man" || flags.topic == "completion") return show_generated(flags);
   if (!flags.shell.empty())
     return fail(Code::kInvalidArgument, "'{}' is one argument too many after '{}'", flags.shell, flags.topic);
