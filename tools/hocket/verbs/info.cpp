@@ -16,6 +16,7 @@
 #include "platform/preset.h"
 #include "platform_view.h"
 #include "report/table.h"
+#include "step_view.h"
 #include "topology/family.h"
 #include "verb.h"
 #include "workload/model.h"
@@ -26,6 +27,7 @@ namespace {
 struct Flags {
   std::string topic;
   std::string shell;
+  PlatformFiles beside;  // of an ASTRA-sim network
   bool json = false;
   bool yaml = false;
 };
@@ -136,7 +138,12 @@ Result<int> show_cache(const Flags& flags) {
 
 Result<int> show(const Flags& flags) {
   if (flags.topic == "cache") return show_cache(flags);
-  if (flags.topic == "platform") return show_platform(flags.shell, flags.json, flags.yaml);
+  if (flags.topic == "platform") {
+    const PlatformFiles files{flags.shell, flags.beside.system, flags.beside.remote_memory};
+    return show_platform(files, flags.json, flags.yaml);
+  }
+  if (!flags.beside.system.empty() || !flags.beside.remote_memory.empty())
+    return fail(Code::kInvalidArgument, "--system and --remote-memory go with 'platform', not with '{}'", flags.topic);
   if (flags.topic == "man" || flags.topic == "completion") return show_generated(flags);
   if (!flags.shell.empty())
     return fail(Code::kInvalidArgument, "'{}' is one argument too many after '{}'", flags.shell, flags.topic);
@@ -191,6 +198,7 @@ VerbAction declare(CLI::App& app) {
                  "algorithms, topologies, formats, platforms, platform, workloads, cache, man or completion [version]");
   app.add_option("shell", flags->shell,
                  "after completion: bash, zsh or fish; after cache: the folder; after platform: which");
+  declare_platform_parts(app, flags->beside);
   app.add_flag("--yaml", flags->yaml, "platform: as the YAML file that --platform reads");
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return show(*flags); };
