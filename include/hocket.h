@@ -92,7 +92,21 @@ typedef struct {
   const char* topology;  /* a file, or words such as torus:4x4 */
   const char* planFile;  /* a schedule for the collective that it holds */
   int progress;          /* 0: a thread that spins, then sleeps; 1: one that spins; 2: hktTest and hktWait */
+  int progressPinned;    /* 1: the communicator's threads run on the core `progressCore` and nowhere else */
+  int progressCore;
+  int countTime; /* 1: hktCommGetCounters fills the times */
 } hktConfig_t;
+
+/* What the calls that are over have cost this rank; times are processor time. */
+typedef struct {
+  unsigned long long calls;
+  unsigned long long bytesSent;
+  unsigned long long bytesReceived;
+  unsigned long long bytesCopied;  /* from place to place; what arrives in its place is not */
+  unsigned long long bytesReduced; /* written by combining */
+  double callerSeconds;            /* of threads that called */
+  double threadSeconds;            /* of the communicator's own threads */
+} hktCounters_t;
 
 /* Any operation, with everything that it may be given. */
 typedef struct {
@@ -134,6 +148,7 @@ hktResult_t hktCommAbort(hktComm_t comm);
 hktResult_t hktCommGetAsyncError(hktComm_t comm, hktResult_t* result);
 hktResult_t hktCommCount(hktComm_t comm, int* count);
 hktResult_t hktCommUserRank(hktComm_t comm, int* rank);
+hktResult_t hktCommGetCounters(hktComm_t comm, hktCounters_t* counters);
 
 /* A scalar of the datatype multiplies this rank's input before the sum. */
 hktResult_t hktRedOpCreatePreMulSum(hktRedOp_t* op, void* scalar, hktDataType_t datatype,

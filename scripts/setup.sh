@@ -5,7 +5,8 @@ set -eu
 
 packages="g++ dpkg-dev cmake ninja-build ccache pkg-config python3 libfmt-dev libcli11-dev nlohmann-json3-dev libpugixml-dev
 libgtest-dev libbenchmark-dev librapidcheck-dev libexpected-dev libyaml-cpp-dev zlib1g-dev libssl-dev"
-ci_packages="git clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev llvm-16 chromium libucx-dev"
+ci_packages="git clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev llvm-16 chromium libucx-dev
+libopenblas-serial-dev"
 
 case "${1-}" in
   "") ;;

@@ -46,6 +46,18 @@ enum class ProgressMode : std::uint8_t {
   kCaller,     // nobody but wait() and test()
 };
 
+/// What the calls that are over have cost this rank. Bytes are those of plans; times are processor time, counted with
+/// CommunicatorOptions::count_time only.
+struct ProgressCounters {
+  std::uint64_t calls = 0;
+  std::int64_t bytes_sent = 0;
+  std::int64_t bytes_received = 0;
+  std::int64_t bytes_copied = 0;            // from place to place; what arrives in its place is not
+  std::int64_t bytes_reduced = 0;           // written by combining
+  std::chrono::nanoseconds caller_time{0};  // of threads that called: taken from what else they do
+  std::chrono::nanoseconds thread_time{0};  // of the communicator's own threads: taken from their core
+};
+
 /// What is left out comes from the environment (docs/api.md).
 struct CommunicatorOptions {
   std::optional<std::uint32_t> rank;  // with `size`: the launcher is not asked
@@ -57,7 +69,9 @@ struct CommunicatorOptions {
   std::string transport;                // "auto", "shm", "tcp"
   std::chrono::nanoseconds timeout{0};  // of every call; 0: HOCKET_TIMEOUT, else 10 minutes
   ProgressMode progress = ProgressMode::kShared;
-  int listener = -1;  // rank 0: a socket that listens already; it is taken over
+  std::optional<std::uint32_t> progress_core;  // the communicator's threads run there and nowhere else
+  bool count_time = false;                     // fill the times of ProgressCounters: two system calls a turn
+  int listener = -1;                           // rank 0: a socket that listens already; it is taken over
 };
 
 /// How elements are combined. A scale multiplies this rank's input first and goes with kSum only.
@@ -180,6 +194,7 @@ class Communicator {
   /// Ends it on all ranks with kCancelled; from any thread.
   void abort(std::string_view reason);
   [[nodiscard]] std::optional<Error> failure() const;
+  [[nodiscard]] ProgressCounters counters() const;
 
  private:
   explicit Communicator(std::shared_ptr<CommunicatorCore> core) : core_(std::move(core)) {}

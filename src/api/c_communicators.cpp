@@ -30,6 +30,12 @@ Result<CommunicatorOptions> options_of(const hktConfig_t* config) {
   if (config->progress < 0 || config->progress > 2)
     return fail(Code::kInvalidArgument, "progress {}: known are 0, 1 and 2", config->progress);
   options.progress = static_cast<ProgressMode>(config->progress);
+  if (config->progressPinned != 0) {
+    if (config->progressCore < 0)
+      return fail(Code::kInvalidArgument, "progressCore {} is no core", config->progressCore);
+    options.progress_core = static_cast<std::uint32_t>(config->progressCore);
+  }
+  options.count_time = config->countTime != 0;
   return options;
 }
 
@@ -314,6 +320,23 @@ hktResult_t hktCommUserRank(hktComm_t comm, int* rank) {
     HOCKET_TRY(require(comm, "comm"));
     HOCKET_TRY(require(rank, "rank"));
     *rank = static_cast<int>(comm->communicator.rank());
+    return {};
+  });
+}
+
+hktResult_t hktCommGetCounters(hktComm_t comm, hktCounters_t* counters) {
+  return guarded(comm, [&]() -> Result<void> {
+    HOCKET_TRY(require(comm, "comm"));
+    HOCKET_TRY(require(counters, "counters"));
+    const hocket::ProgressCounters c = comm->communicator.counters();
+    const auto seconds = [](std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); };
+    *counters = {.calls = c.calls,
+                 .bytesSent = static_cast<unsigned long long>(c.bytes_sent),
+                 .bytesReceived = static_cast<unsigned long long>(c.bytes_received),
+                 .bytesCopied = static_cast<unsigned long long>(c.bytes_copied),
+                 .bytesReduced = static_cast<unsigned long long>(c.bytes_reduced),
+                 .callerSeconds = seconds(c.caller_time),
+                 .threadSeconds = seconds(c.thread_time)};
     return {};
   });
 }

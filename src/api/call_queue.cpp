@@ -4,6 +4,7 @@
 #include <new>
 
 #include "api/premultiply.h"
+#include "engine/cores.h"
 #include "engine/reference.h"
 
 namespace hocket {
@@ -99,8 +100,10 @@ Result<void> CallQueue::run(const QueuedCall& call) {
   }
   busy_ = true;
   lock.unlock();
+  const std::chrono::nanoseconds began = clock();
   Result<void> result = run_whole(call);
   lock.lock();
+  book(began, true);
   busy_ = false;
   changed_.notify_all();
   lock.unlock();
@@ -152,6 +155,9 @@ Result<void> CallQueue::release(std::uint32_t slot) {
 }
 
 void CallQueue::serve() {
+  Result<void> placed;
+  if (options_.cost.core) placed = keep_thread_on(*options_.cost.core);
+  if (!placed) fail_all(placed.error());  // the core was there when the communicator was made
   Lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return !busy_ && (waiting_count_ > 0 || closing_); });
@@ -166,6 +172,7 @@ void CallQueue::run_front(Lock& lock, Extent extent) {
   QueuedCall& call = slots_[slot].call;
   busy_ = true;
   lock.unlock();
+  const std::chrono::nanoseconds began = clock();
   Result<void> result;
   if (!begun_) result = begin(call);
   bool done = !result.has_value();
@@ -183,6 +190,7 @@ void CallQueue::run_front(Lock& lock, Extent extent) {
   if (!result) error = told(call, std::move(result.error()));
   if (error) failure_->report(*error);
   lock.lock();
+  book(began, done);
   busy_ = false;
   if (done) {
     front_ = (front_ + 1) % kSlots;
@@ -195,6 +203,29 @@ void CallQueue::run_front(Lock& lock, Extent extent) {
   lock.unlock();
   spread_();
   lock.lock();
+}
+
+std::chrono::nanoseconds CallQueue::clock() const {
+  return options_.cost.counted ? thread_time() : std::chrono::nanoseconds{};
+}
+
+/// What the owner of the transport has spent since `began`, and the bytes of a call that is over. Under the lock.
+void CallQueue::book(std::chrono::nanoseconds began, bool over) {
+  const std::chrono::nanoseconds spent = clock() - began;
+  (std::this_thread::get_id() == server_.get_id() ? counters_.thread_time : counters_.caller_time) += spent;
+  if (!over) return;
+  ++counters_.calls;
+  if (!current_) return;
+  const RankCounters& moved = current_->driver->counters();
+  counters_.bytes_sent += moved.bytes_sent;
+  counters_.bytes_received += moved.bytes_received;
+  counters_.bytes_copied += moved.bytes_copied;
+  counters_.bytes_reduced += moved.bytes_reduced;
+}
+
+ProgressCounters CallQueue::counters() {
+  const std::lock_guard lock(mutex_);
+  return counters_;
 }
 
 Result<void> CallQueue::run_whole(const QueuedCall& call) {
@@ -219,6 +250,7 @@ Result<void> CallQueue::open(std::chrono::nanoseconds timeout) {
 }
 
 Result<void> CallQueue::begin(const QueuedCall& call) {
+  current_.reset();
   if (failure_->set()) return tl::unexpected<Error>(failed_before());
   try {
     HOCKET_TRY(open(call.timeout));

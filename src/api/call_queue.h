@@ -41,6 +41,7 @@ struct QueueOptions {
   std::uint32_t rank = 0;
   DriverOptions driver;
   ProgressMode progress = ProgressMode::kShared;
+  ProgressCost cost;
   const PlanSource* source = nullptr;
   DebugLog log;
   std::string name;  // joins the text of errors: "send to rank 3"
@@ -67,6 +68,7 @@ class CallQueue {
   [[nodiscard]] Result<void> release(std::uint32_t slot);
   [[nodiscard]] Result<std::shared_ptr<PreparedCall>> prepare(const BoundCollective& what);
 
+  [[nodiscard]] ProgressCounters counters();
   /// After the failure is set: wakes whoever runs a call and tells all ranks. Returns when they are told.
   void halt();
   /// close(): no more calls. leave() waits until what was started is over; then the transport leaves in order.
@@ -89,6 +91,8 @@ class CallQueue {
   [[nodiscard]] Result<void> run_whole(const QueuedCall& call);
   [[nodiscard]] Result<void> complete(const QueuedCall& call);
   [[nodiscard]] Result<void> open(std::chrono::nanoseconds timeout);
+  [[nodiscard]] std::chrono::nanoseconds clock() const;
+  void book(std::chrono::nanoseconds began, bool over);
   [[nodiscard]] RankBuffers scaled(const QueuedCall& call);
   void fail_all(const Error& error);
   [[nodiscard]] Error told(const QueuedCall& call, Error error) const;
@@ -109,6 +113,7 @@ class CallQueue {
   std::vector<std::uint32_t> waiting_;  // a ring of slots in order
   std::size_t front_ = 0;
   std::size_t waiting_count_ = 0;
+  ProgressCounters counters_;
 
   // The owner's.
   std::unique_ptr<PlanBook> book_;

@@ -156,6 +156,8 @@ Result<Communicator> Communicator::shrink(std::span<const std::uint32_t> lost) {
   return Communicator(std::move(core));
 }
 
+ProgressCounters Communicator::counters() const { return core_->counters(); }
+
 void Communicator::abort(std::string_view reason) { core_->abort(reason); }
 
 std::optional<Error> Communicator::failure() const {

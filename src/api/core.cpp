@@ -36,7 +36,7 @@ Result<void> CommunicatorCore::begin() {
   HOCKET_TRY_ASSIGN(pair_source_, read_plan_source({.topology = {}, .plan_file = {}}, 2));
   auto holder = std::make_shared<std::unique_ptr<RankTransport>>(std::move(transport));
   queues_.push_back(std::make_unique<CallQueue>(
-      QueueOptions{rank(), settings_.driver, settings_.progress, &*source_, log_, {}},
+      QueueOptions{rank(), settings_.driver, settings_.progress, settings_.cost, &*source_, log_, {}},
       [holder](SteadyTime) -> Result<std::unique_ptr<RankTransport>> { return std::move(*holder); }, failure_,
       [this] { spread(); }));
   return run({.operation = Operation::kBarrier});  // nobody goes on before all are connected with all
@@ -62,6 +62,22 @@ void CommunicatorCore::spread() {
     for (const auto& q : queues_) all.push_back(q.get());
   }
   for (CallQueue* q : all) q->halt();
+}
+
+ProgressCounters CommunicatorCore::counters() {
+  ProgressCounters sum;
+  const std::lock_guard lock(mutex_);
+  for (const auto& q : queues_) {
+    const ProgressCounters one = q->counters();
+    sum.calls += one.calls;
+    sum.bytes_sent += one.bytes_sent;
+    sum.bytes_received += one.bytes_received;
+    sum.bytes_copied += one.bytes_copied;
+    sum.bytes_reduced += one.bytes_reduced;
+    sum.caller_time += one.caller_time;
+    sum.thread_time += one.thread_time;
+  }
+  return sum;
 }
 
 void CommunicatorCore::abort(std::string_view reason) {

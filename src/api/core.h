@@ -40,6 +40,7 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   [[nodiscard]] Result<void> release(Work::Ticket ticket) { return queue(ticket.queue).release(ticket.slot); }
 
   void abort(std::string_view reason);
+  [[nodiscard]] ProgressCounters counters();
   [[nodiscard]] const Failure& failure() const { return failure_; }
 
  private:

@@ -50,6 +50,7 @@ Result<std::uint32_t> CommunicatorCore::queue_of_messages(std::uint32_t from, st
       .rank = from == rank() ? 0U : 1U,
       .driver = settings_.driver,
       .progress = settings_.progress == ProgressMode::kDedicated ? ProgressMode::kDedicated : ProgressMode::kShared,
+      .cost = settings_.cost,
       .source = &*pair_source_,
       .log = log_,
       .name = fmt::format("message from rank {} (here 0) to rank {} (here 1)", from, to)};

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/units.h"
+#include "engine/cores.h"
 #include "exchange/file_text.h"
 
 namespace hocket {
@@ -88,6 +89,24 @@ Result<void> read_times(const CommunicatorOptions& options, const Variables& var
   return {};
 }
 
+Result<ProgressCost> read_cost(const CommunicatorOptions& options, const Variables& variables) {
+  ProgressCost cost{.core = options.progress_core, .counted = options.count_time};
+  if (const std::string words = first_of(variables, "", {"HOCKET_COUNT_TIME"}); !words.empty() && !cost.counted) {
+    if (words != "0" && words != "1")
+      return fail(Code::kInvalidArgument, "HOCKET_COUNT_TIME='{}': known: 0 and 1", words);
+    cost.counted = words == "1";
+  }
+  if (const std::string words = first_of(variables, "", {"HOCKET_PROGRESS_CORE"}); !words.empty() && !cost.core) {
+    std::uint32_t core = 0;
+    const auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), core);
+    if (error != std::errc{} || end != words.data() + words.size())
+      return fail(Code::kInvalidArgument, "HOCKET_PROGRESS_CORE='{}' is not a core's number", words);
+    cost.core = core;
+  }
+  if (cost.core) HOCKET_TRY(check_core(*cost.core));
+  return cost;
+}
+
 Result<DebugLevel> debug_level(const std::string& words) {
   constexpr std::array<std::string_view, 4> kWords{"none", "meeting", "plans", "calls"};
   if (words.empty()) return DebugLevel::kSilent;
@@ -126,6 +145,7 @@ Result<Settings> read_settings(const CommunicatorOptions& options, const Variabl
   }
   settings.transport.lends = first_of(variables, "", {"HOCKET_SHM_LEND"}) != "0";
   settings.progress = options.progress;
+  HOCKET_TRY_ASSIGN(settings.cost, read_cost(options, variables));
   HOCKET_TRY_ASSIGN(settings.debug, debug_level(first_of(variables, "", {"HOCKET_DEBUG"})));
   return settings;
 }

@@ -1,7 +1,7 @@
 // Settings: what a communicator needs to begin, from its options and, where those are silent, from the environment.
 //   HOCKET_TOPO_FILE HOCKET_PLAN_FILE HOCKET_TRANSPORT HOCKET_SHM_LEND HOCKET_TIMEOUT HOCKET_SPIN HOCKET_PORTS
-//   HOCKET_SOCKET_IFNAME HOCKET_SECRET HOCKET_ROOT HOCKET_CABLES HOCKET_LISTENER HOCKET_DEBUG, and the launcher's
-//   variables (net/launch.h)
+//   HOCKET_SOCKET_IFNAME HOCKET_SECRET HOCKET_ROOT HOCKET_CABLES HOCKET_LISTENER HOCKET_DEBUG HOCKET_PROGRESS_CORE
+//   HOCKET_COUNT_TIME, and the launcher's variables (net/launch.h)
 // Ownership: plain values. Threading: pure function over the environment.
 // Refuses: words that do not parse (the Error names the variable), a rank without a size.
 #pragma once
@@ -16,6 +16,12 @@ namespace hocket {
 /// HOCKET_DEBUG: nothing, how ranks met, every plan, every call.
 enum class DebugLevel : std::uint8_t { kSilent, kMeeting, kPlans, kCalls };
 
+/// Where a communicator's own threads run, and whether their time is counted.
+struct ProgressCost {
+  std::optional<std::uint32_t> core;
+  bool counted = false;
+};
+
 struct Settings {
   RendezvousOptions rendezvous;
   DriverOptions driver;
@@ -24,6 +30,7 @@ struct Settings {
   std::string plan_file;
   TransportChoice transport;
   ProgressMode progress = ProgressMode::kShared;
+  ProgressCost cost;
   DebugLevel debug = DebugLevel::kSilent;
 };
 

@@ -11,6 +11,8 @@ constexpr FigureField<EndpointModel> kEndpoint[] = {
     {"clock", kClock, &EndpointModel::clock},
     {"memory_bandwidth", kBandwidth, &EndpointModel::memory_bandwidth, true},
     {"memory_capacity", kBytes, &EndpointModel::memory_capacity},
+    {"remote_bandwidth", kBandwidth, &EndpointModel::remote_bandwidth},
+    {"remote_latency", kTime, &EndpointModel::remote_latency},
     {"bus_bandwidth", kBandwidth, &EndpointModel::bus_bandwidth},
 };
 

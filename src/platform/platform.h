@@ -42,6 +42,8 @@ struct EndpointModel {
   std::array<MaybeFigure, kDataTypes> rates;  // of all units together, per data type; dense
   MaybeFigure memory_bandwidth;
   MaybeFigure memory_capacity;
+  MaybeFigure remote_bandwidth;  // of memory beyond the npu's own; stated and printed, no task uses it yet
+  MaybeFigure remote_latency;
   MaybeFigure bus_bandwidth;  // between memory and network, per direction; absent: no limit
 };
 

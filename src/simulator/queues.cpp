@@ -13,6 +13,7 @@
 #include "simulator/schedule_run.h"
 #include "simulator/step_gate.h"
 #include "simulator/waiting_sends.h"
+#include "simulator/whole_ns.h"
 
 namespace hocket {
 namespace {
@@ -98,6 +99,7 @@ class QueueSimulation final : public ScheduleRun {
       : ScheduleRun(jobs, options, std::move(routes)),
         free_(topology_.links().size()),
         packets_(options.model == NetworkModel::kPacket),
+        endpoint_{options.astra ? options.astra->endpoint_ns * 1000 : 0},
         ready_(packets_ ? 0 : op_count()),
         waiting_sends_(packets_ ? 0 : topology_.links().size()),
         ports_(packets_ ? topology_.links().size() : 0),
@@ -243,6 +245,15 @@ class QueueSimulation final : public ScheduleRun {
     enter_link(gate_ ? waiting_.pop_least(link, step_of) : waiting_.pop(link));
   }
 
+  [[nodiscard]] Picos time_on(LinkId link, std::int64_t bytes) const {
+    return options_.astra ? whole_ns(ns_at(bytes, rates_[link])) : transfer_time({bytes}, rates_[link]);
+  }
+
+  /// By ASTRA-sim's rules: latency and transfer are added before they are cut to whole nanoseconds.
+  [[nodiscard]] Picos whole_message(LinkId link, std::int64_t bytes) const {
+    return whole_ns(to_ns(latency_[link]) + ns_at(bytes, rates_[link]));
+  }
+
   void enter_link(Parcel parcel) {
     const std::span<const LinkId> route = route_of(parcel.op);
     const LinkId link = route[parcel.hop];
@@ -250,8 +261,8 @@ class QueueSimulation final : public ScheduleRun {
     const bool delayed = parcel.hop == 0 && (parcel.flags & kFirstOfSegment) != 0;
     const Picos begin = std::max(now_, free_[link]);
     const Picos start = delayed ? begin + overhead_ : begin;
-    const Picos end = std::max(start + transfer_time({parcel.bytes}, rates_[link]), parcel.tail);
-    const Picos tail = end + latency_[link];
+    const Picos end = std::max(start + time_on(link, parcel.bytes), parcel.tail);
+    const Picos tail = options_.astra ? start + whole_message(link, parcel.bytes) : end + latency_[link];
     if (!on_clock(tail)) return;
     free_[link] = end;
     use_link({link, parcel.op, begin, end}, parcel.bytes, end - begin);
@@ -262,13 +273,14 @@ class QueueSimulation final : public ScheduleRun {
       parcel.tail = tail;
       queue_.push(options_.store_and_forward ? tail : start + latency_[link], parcel);
     } else if (last) {
-      queue_.push(tail, {.op = parcel.op, .what = Parcel::What::kArrived});
+      queue_.push(tail + endpoint_, {.op = parcel.op, .what = Parcel::What::kArrived});
     }
   }
 
   EventQueue<Parcel> queue_;
   std::vector<Picos> free_;  // per link
   bool packets_;
+  Picos endpoint_;            // from the arrival of a message to its end; AstraRules only
   std::vector<Ready> ready_;  // per op, messages only
   WaitingSends waiting_sends_;
   std::vector<LinkId> undecided_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "simulator/whole_ns.h"
+
 namespace hocket {
 namespace {
 
@@ -10,6 +12,8 @@ namespace {
 constexpr std::size_t kNamedMax = 4;
 /// Progress is told once in so many drains.
 constexpr std::uint64_t kDrainsToTell = 1 << 16;
+/// Of memory for a reduction by AstraRules: two reads and a write.
+constexpr std::int64_t kAstraAccesses = 3;
 
 }  // namespace
 
@@ -31,7 +35,7 @@ ScheduleRun::ScheduleRun(std::span<const SimulatedJob> jobs, const SimulateOptio
   sum.link_bytes.assign(links, 0);
   sum.link_busy.assign(links, Picos{});
   sum.model = options.model;
-  sum.network_only = options.copy_rate.value <= 0 && options.reduce_rate.value <= 0;
+  sum.network_only = options.copy_rate.value <= 0 && options.reduce_rate.value <= 0 && !options.astra;
   result_.times.assign(jobs.size(), Picos{});
   if (jobs.size() > 1) result_.link_bytes.assign(jobs.size(), std::vector<std::int64_t>(links, 0));
   jobs_.reserve(jobs.size());
@@ -87,6 +91,7 @@ void ScheduleRun::start_ready(OpId id) {
 }
 
 BytesPerSecond ScheduleRun::local_rate(const Op& op) const {
+  if (options_.astra) return op.combines() ? options_.astra->memory : BytesPerSecond{};
   if (op.combines()) return options_.reduce_rate;
   return op.writes_target() ? options_.copy_rate : BytesPerSecond{};
 }
@@ -101,7 +106,9 @@ void ScheduleRun::start_local(OpId id, std::uint32_t first, std::uint32_t count)
       stopped_ = true;
       return;
     }
-    free = std::max(free, now_) + transfer_time({bytes}, rate);
+    const Picos duration =
+        options_.astra ? Picos{kAstraAccesses * whole_ns(ns_at(bytes, rate)).count} : transfer_time({bytes}, rate);
+    free = std::max(free, now_) + duration;
     if (on_clock(free)) work(id, free);
   }
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +41,14 @@ struct InterfaceOptions {
   std::uint32_t buffer_packets = 58;  // packets that wait in an interface while the rank's next step begins
 };
 
+/// The rules of ASTRA-sim's analytical network: floor(latency + size / bandwidth) whole nanoseconds for a message, then
+/// `endpoint_ns` until it is there; a reduction takes three accesses of `memory`, each cut to whole nanoseconds. Goes
+/// with the message model and store and forward; the lower bound does not hold (docs/simulation.md).
+struct AstraRules {
+  std::int64_t endpoint_ns = 0;
+  BytesPerSecond memory{1e18};
+};
+
 struct SimulateOptions {
   NetworkModel model = NetworkModel::kMessage;
   Bytes packet_payload{256};
@@ -53,6 +62,7 @@ struct SimulateOptions {
   BytesPerSecond reduce_rate;         // recv_reduce and reduce, likewise; 0: free
   Progress* progress = nullptr;       // told how many of all segments have been sent
   InterfaceOptions interfaces;
+  std::optional<AstraRules> astra;
   /// Per link: its rate is multiplied by that; empty: by 1. Then the bound of the result does not hold.
   std::span<const double> link_factors;
 };

@@ -10,6 +10,18 @@ Result<AceBench> AceBench::make(std::string_view shape) {
   return AceBench(std::move(platform), std::move(topology));
 }
 
+AceBench AceBench::without(double units, double memory) const {
+  AceBench less = *this;
+  EndpointModel& endpoint = less.platform_.endpoint;
+  const double share = 1 - units / endpoint.compute_units->value;
+  endpoint.compute_units->value -= units;
+  endpoint.memory_bandwidth->value -= memory;
+  for (MaybeFigure& rate : endpoint.rates) {
+    if (rate) rate->value *= share;
+  }
+  return less;
+}
+
 Result<CommunicationEngine> AceBench::endpoint(std::string_view name) const {
   HOCKET_TRY_ASSIGN(const CommunicationEngine* found, platform_.engine(name));
   CommunicationEngine engine = *found;

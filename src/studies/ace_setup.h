@@ -18,6 +18,9 @@ class AceBench {
   /// "4x4x4"
   [[nodiscard]] static Result<AceBench> make(std::string_view shape);
 
+  /// The same with `units` compute units and `memory` bytes a second given away for good.
+  [[nodiscard]] AceBench without(double units, double memory) const;
+
   [[nodiscard]] const Platform& platform() const { return platform_; }
   [[nodiscard]] const Topology& topology() const { return topology_; }
   /// An endpoint of the platform, its budget split statically.

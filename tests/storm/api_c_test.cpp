@@ -49,6 +49,9 @@ std::string check_collectives(hktComm_t comm, int rank) {
   double told = mine;
   SAY_FAILURE(hktBroadcast(&told, &told, 1, hktFloat64, 1, comm, nullptr), comm);
   if (told != 2) return "broadcast";
+  hktCounters_t cost;
+  SAY_FAILURE(hktCommGetCounters(comm, &cost), comm);
+  if (cost.calls < 4 || cost.bytesReceived == 0 || cost.callerSeconds != 0) return "counters";
   std::array<double, 3> crossed{};
   SAY_FAILURE(hktAlltoAll(all.data(), crossed.data(), 1, hktFloat64, comm, nullptr), comm);
   if (crossed != std::array<double, 3>{mine, mine, mine}) return "all-to-all";

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "exchange/load_platform.h"
 #include "exchange/nccl_log.h"
 #include "exchange/platform_yaml.h"
 #include "flags.h"
@@ -83,7 +84,8 @@ void print_text(const std::vector<Log>& logs, const NetworkFit& fit) {
 }
 
 Result<void> write_platform_file(const std::vector<Log>& logs, const NetworkFit& fit, const FitFlags& flags) {
-  HOCKET_TRY_ASSIGN(const Platform base, load_platform(flags.onto));
+  HOCKET_TRY_ASSIGN(const ImportedPlatform imported, load_platform({flags.onto, "", ""}));
+  const Platform& base = imported.platform;
   HOCKET_TRY_ASSIGN(const Topology topology, base.build_topology());
   if (topology.rank_count() != fit.ranks) {
     return fail(Code::kMismatch, "platform {} has {} ranks, the logs have {}", flags.onto, topology.rank_count(),

@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "exchange/chakra_graph.h"
 #include "exchange/load_graph.h"
-#include "exchange/platform_yaml.h"
 #include "exchange/workload_yaml.h"
 #include "flags.h"
 #include "losses.h"
@@ -196,7 +195,7 @@ Result<ImportedGraph> load_work(const GraphFlags& flags, const StepFlags& step, 
 }
 
 Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step) {
-  HOCKET_TRY_ASSIGN(Platform platform, load_platform(step.platform));
+  HOCKET_TRY_ASSIGN(Platform platform, step.load());
   HOCKET_TRY_ASSIGN(const Topology topology, step.network(platform));
   HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, engines_of(platform, step));
   const RankLayout layout{topology.rank_count(), {topology.extents().begin(), topology.extents().end()}};

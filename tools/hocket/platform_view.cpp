@@ -4,6 +4,7 @@
 
 #include "exchange/platform_yaml.h"
 #include "flags.h"
+#include "losses.h"
 #include "platform/fields.h"
 #include "report/table.h"
 
@@ -25,7 +26,8 @@ std::size_t unsourced(const std::vector<NamedFigure>& figures) {
   return count;
 }
 
-void print_text(const Platform& platform, const std::vector<NamedFigure>& figures) {
+void print_text(const ImportedPlatform& imported, const std::vector<NamedFigure>& figures) {
+  const Platform& platform = imported.platform;
   fmt::print("{}: {}\n", platform.name, platform.description);
   fmt::print("network {}\n", platform.network.topology);
   for (const CommunicationEngine& e : platform.engines) fmt::print("endpoint {}: {}\n", e.name, engine_words(e));
@@ -40,9 +42,12 @@ void print_text(const Platform& platform, const std::vector<NamedFigure>& figure
     if (!f.figure.sourced()) names += fmt::format("{}{}", names.empty() ? ": " : ", ", f.name);
   }
   fmt::print("{}\n", names);
+  for (const std::string& line : imported.taken) fmt::print("taken: {}\n", line);
+  print_losses("note", imported.losses);
 }
 
-void print_document(const Platform& platform, const std::vector<NamedFigure>& figures) {
+void print_document(const ImportedPlatform& imported, const std::vector<NamedFigure>& figures) {
+  const Platform& platform = imported.platform;
   nlohmann::ordered_json out = document("info");
   auto& p = out["platform"];
   p["name"] = platform.name;
@@ -64,26 +69,28 @@ void print_document(const Platform& platform, const std::vector<NamedFigure>& fi
     p["figures"].push_back(std::move(entry));
   }
   p["unsourced"] = unsourced(figures);
+  p["taken"] = imported.taken;
+  p["losses"] = losses_json(imported.losses);
   print_json(out);
 }
 
 }  // namespace
 
-Result<int> show_platform(const std::string& words_or_path, bool json, bool yaml) {
-  if (words_or_path.empty()) {
+Result<int> show_platform(const PlatformFiles& files, bool json, bool yaml) {
+  if (files.platform.empty()) {
     return fail(Code::kInvalidArgument, "after 'platform': which? A file, or words such as ace:4x4x4");
   }
-  HOCKET_TRY_ASSIGN(const Platform platform, load_platform(words_or_path));
+  HOCKET_TRY_ASSIGN(const ImportedPlatform imported, load_platform(files));
   if (yaml) {
-    HOCKET_TRY_ASSIGN(const std::string text, write_platform(platform));
+    HOCKET_TRY_ASSIGN(const std::string text, write_platform(imported.platform));
     fmt::print("{}", text);
     return 0;
   }
-  const std::vector<NamedFigure> figures = figures_of(platform);
+  const std::vector<NamedFigure> figures = figures_of(imported.platform);
   if (json) {
-    print_document(platform, figures);
+    print_document(imported, figures);
   } else {
-    print_text(platform, figures);
+    print_text(imported, figures);
   }
   return 0;
 }

@@ -6,7 +6,6 @@
 
 #include "base/file.h"
 #include "exchange/csv.h"
-#include "exchange/platform_yaml.h"
 #include "flags.h"
 #include "memory_view.h"
 #include "planner/step_choice.h"
@@ -185,8 +184,25 @@ Result<ModelRequest> request_of(const Platform& platform, const StepFlags& flags
   return request;
 }
 
+void declare_platform_parts(CLI::App& app, PlatformFiles& files) {
+  app.add_option("--system", files.system, "platform: the system JSON of an ASTRA-sim network given as the platform");
+  app.add_option("--remote-memory", files.remote_memory, "platform: its remote memory JSON");
+}
+
+Result<Platform> StepFlags::load() const {
+  HOCKET_TRY_ASSIGN(ImportedPlatform imported, load_platform(platform));
+  if (imported.losses.total() > 0) {
+    fmt::print(stderr, "hocket sim: {}: {} keys taken, {} ignored, {} assumptions: 'hocket info platform' lists them\n",
+               platform.platform, imported.taken.size(), imported.losses.count(LossKind::kIgnored),
+               imported.losses.count(LossKind::kAssumed));
+  }
+  return std::move(imported.platform);
+}
+
 void StepFlags::declare(CLI::App& app) {
-  app.add_option("--platform", platform, "simulate a training step on this platform: ace:4x4x4, or a file");
+  app.add_option("--platform", platform.platform,
+                 "simulate a training step on this platform: ace:4x4x4, a file, or an ASTRA-sim network");
+  declare_platform_parts(app, platform);
   app.add_option("--endpoint", endpoints, "platform: which engine, or all; repeat for more [the platform's first]")
       ->allow_extra_args(false);
   app.add_option("--algo", algorithms, "platform: algorithms for its collectives, the first that can")
@@ -204,7 +220,7 @@ void StepFlags::declare(CLI::App& app) {
 }
 
 Result<int> simulate_workload(const std::string& name, const StepFlags& flags, const StepFiles& files, bool json) {
-  HOCKET_TRY_ASSIGN(Platform platform, load_platform(flags.platform));
+  HOCKET_TRY_ASSIGN(Platform platform, flags.load());
   HOCKET_TRY_ASSIGN(const Topology topology, flags.network(platform));
   HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, engines_of(platform, flags));
   HOCKET_TRY_ASSIGN(const ModelRequest request, request_of(platform, flags));

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "exchange/load_platform.h"
 #include "flags.h"
 #include "parallel_flags.h"
-#include "platform/platform.h"
 
 namespace hocket {
 
 struct StepFlags {
-  std::string platform;
+  PlatformFiles platform;
   std::vector<std::string> endpoints;
   std::vector<std::string> algorithms;
   std::uint32_t steps = 1;
@@ -30,10 +30,15 @@ struct StepFlags {
   const TopologyFlags* topology = nullptr;  // of the verb; null: it has none
 
   void declare(CLI::App& app);
-  [[nodiscard]] bool given() const { return !platform.empty(); }
+  [[nodiscard]] bool given() const { return !platform.platform.empty(); }
+  /// The platform; what its import ignored or assumed is counted on stderr.
+  [[nodiscard]] Result<Platform> load() const;
   /// The network of --topo in place of the platform's, whose name then says so; --break and --scale hold for either.
   [[nodiscard]] Result<Topology> network(Platform& on) const;
 };
+
+/// --system and --remote-memory: the files beside an ASTRA-sim network.
+void declare_platform_parts(CLI::App& app, PlatformFiles& files);
 
 /// The platform's engines that --endpoint names (all of them, or its first), their budgets split as --split says.
 [[nodiscard]] Result<std::vector<CommunicationEngine>> engines_of(const Platform& platform, const StepFlags& flags);

@@ -7,7 +7,6 @@
 
 #include "base/file.h"
 #include "exchange/csv.h"
-#include "exchange/platform_yaml.h"
 #include "flags.h"
 #include "losses.h"
 #include "planner/group_choice.h"
@@ -180,7 +179,7 @@ Result<void> write_timeline(const std::string& path, const std::vector<Row>& row
 Result<int> simulate_workloads(const WorkloadsRequest& request) {
   if (!request.first.copy.empty())
     return fail(Code::kInvalidArgument, "--write-workload writes one workload: not with --group or --with");
-  HOCKET_TRY_ASSIGN(Platform platform, load_platform(request.step.platform));
+  HOCKET_TRY_ASSIGN(Platform platform, request.step.load());
   HOCKET_TRY_ASSIGN(const Topology topology, request.step.network(platform));
   HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, engines_of(platform, request.step));
   HOCKET_TRY_ASSIGN(const std::deque<Job> jobs, load_jobs(request, platform, topology));

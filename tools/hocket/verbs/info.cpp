@@ -17,6 +17,7 @@
 #include "platform/preset.h"
 #include "platform_view.h"
 #include "report/table.h"
+#include "step_view.h"
 #include "topology/family.h"
 #include "verb.h"
 #include "workload/model.h"
@@ -28,6 +29,7 @@ struct Flags {
   std::string topic;
   std::vector<std::string> rest;
   FitFlags fit;
+  PlatformFiles beside;  // of an ASTRA-sim network
   bool json = false;
   bool yaml = false;
 
@@ -154,7 +156,12 @@ Result<int> show(const Flags& flags) {
   if (flags.topic == "fit") return fit_logs(flags.rest, flags.fit, flags.json);
   HOCKET_TRY(check_arguments(flags));
   if (flags.topic == "cache") return show_cache(flags);
-  if (flags.topic == "platform") return show_platform(flags.argument(), flags.json, flags.yaml);
+  if (flags.topic == "platform") {
+    const PlatformFiles files{flags.argument(), flags.beside.system, flags.beside.remote_memory};
+    return show_platform(files, flags.json, flags.yaml);
+  }
+  if (!flags.beside.system.empty() || !flags.beside.remote_memory.empty())
+    return fail(Code::kInvalidArgument, "--system and --remote-memory go with 'platform', not with '{}'", flags.topic);
   if (flags.topic == "man" || flags.topic == "completion") return show_generated(flags);
   nlohmann::ordered_json out = document("info");
   const BuildStamp stamp = build_stamp();
@@ -211,6 +218,7 @@ VerbAction declare(CLI::App& app) {
                  "of nccl-tests");
   app.add_option("--onto", flags->fit.onto, "fit: the platform whose network is replaced in the file that -o writes");
   app.add_option("-o", flags->fit.file, "fit: write a platform file");
+  declare_platform_parts(app, flags->beside);
   app.add_flag("--yaml", flags->yaml, "platform: as the YAML file that --platform reads");
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return show(*flags); };

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "astra_view.h"
 #include "bounds/statement.h"
 #include "exchange/csv.h"
 #include "exchange/schedule_format.h"
@@ -35,6 +36,7 @@ struct Flags {
   StepFlags step;
   std::string csv;
   bool lanes = false;
+  std::string astra_system;
   std::vector<std::string> with, with_sizes, with_groups;
 };
 
@@ -122,6 +124,10 @@ void print_text(const Topology& t, const Plan& plan, const SimulationResult& r) 
 }
 
 Result<int> run(const Flags& flags) {
+  if (!flags.astra_system.empty()) {
+    return simulate_by_astra_rules({flags.graph.file, flags.topology.topology, flags.astra_system, flags.graph.json},
+                                   flags.amount);
+  }
   if (flags.step.given() && (!flags.with.empty() || !flags.topology.group.empty())) {
     return simulate_workloads(
         {flags.graph, flags.step, flags.topology.group, flags.with, flags.with_groups, flags.csv, flags.graph.json});
@@ -185,10 +191,10 @@ Result<int> run(const Flags& flags) {
 void part_flags(CLI::App& app) {
   constexpr std::array kShared{"--help",       "--json", "--csv",  "--timeline", "--platform", "--group", "--with",
                                "--with-group", "--topo", "--link", "--uplink",   "--break",    "--scale"};
-  constexpr std::array kOfSteps{"--endpoint",  "--algo",         "--steps",          "--batch",     "--sequence",
-                                "--precision", "--split",        "--bucket",         "--optimizer", "--unfolded",
-                                "--chakra",    "--groups",       "--write-workload", "--tp",        "--pp",
-                                "--ep",        "--microbatches", "--fsdp",           "--sp"};
+  constexpr std::array kOfSteps{
+      "--endpoint", "--algo",      "--steps",        "--batch",  "--sequence", "--precision",      "--split",
+      "--bucket",   "--optimizer", "--unfolded",     "--chakra", "--groups",   "--write-workload", "--tp",
+      "--pp",       "--ep",        "--microbatches", "--fsdp",   "--sp",       "--system",         "--remote-memory"};
   CLI::Option* const platform = app.get_option("--platform");
   for (CLI::Option* const option : app.get_options()) {
     const auto is = [option](const char* name) { return option->check_name(name); };
@@ -201,9 +207,22 @@ void part_flags(CLI::App& app) {
   }
 }
 
+/// Their rules leave no room for ours.
+void declare_astra(CLI::App& app, Flags& flags) {
+  CLI::Option* const compat =
+      app.add_option("--astra-compat", flags.astra_system,
+                     "simulate a collective by ASTRA-sim's rules: its system JSON, with its network YAML as --topo");
+  constexpr std::array kShared{"--help", "--json", "--topo", "--size", "--dtype", "--op", "--astra-compat"};
+  for (CLI::Option* const option : app.get_options()) {
+    const auto is = [option](const char* name) { return option->check_name(name); };
+    if (!option->get_positional() && std::none_of(kShared.begin(), kShared.end(), is)) compat->excludes(option);
+  }
+}
+
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
-  app.add_option("file", flags->graph.file, "a schedule file (with --topo), or a workload (with --platform)");
+  app.add_option("file", flags->graph.file,
+                 "a schedule file (with --topo), a workload (with --platform), or a collective (with --astra-compat)");
   flags->topology.declare(app, false, false);
   flags->amount.declare(app);
   flags->simulation.declare(app);
@@ -218,6 +237,7 @@ VerbAction declare(CLI::App& app) {
   app.add_option("--with-group", flags->with_groups, "--group of the k-th --with [--group]")->allow_extra_args(false);
   app.add_flag("--json", flags->graph.json, "a JSON document on stdout");
   flags->step.topology = &flags->topology;
+  declare_astra(app, *flags);
   part_flags(app);
   return [flags] { return run(*flags); };
 }

@@ -1,0 +1,103 @@
+// Where progress runs and what it costs, on real processes: every placement gives the right data, and the counters say
+// whose thread paid and how many bytes a call moved.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <vector>
+
+#include "support/api_ranks.h"
+
+namespace hocket {
+namespace {
+
+using test::expect_well;
+using test::run_forked;
+
+constexpr std::int64_t kCount = 1 << 16;
+constexpr std::int64_t kBytes = kCount * 4;
+
+std::uint32_t some_core() {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return 0;
+  std::uint32_t core = 0;
+  while (!CPU_ISSET(core, &allowed)) ++core;
+  return core;
+}
+
+ProgressCounters difference(const ProgressCounters& after, const ProgressCounters& before) {
+  return {.calls = after.calls - before.calls,
+          .bytes_sent = after.bytes_sent - before.bytes_sent,
+          .bytes_received = after.bytes_received - before.bytes_received,
+          .bytes_copied = after.bytes_copied - before.bytes_copied,
+          .bytes_reduced = after.bytes_reduced - before.bytes_reduced,
+          .caller_time = after.caller_time - before.caller_time,
+          .thread_time = after.thread_time - before.thread_time};
+}
+
+/// An all-reduce of two ranks moves the vector once each way; half of it, or in one step all of it, is combined.
+std::string check_cost(const CommunicatorOptions& options, const ProgressCounters& cost) {
+  if (cost.calls != 1) return fmt::format("{} calls", cost.calls);
+  if (cost.bytes_sent != kBytes || cost.bytes_received != kBytes)
+    return fmt::format("{} bytes sent, {} received, {} wanted", cost.bytes_sent, cost.bytes_received, kBytes);
+  if (cost.bytes_reduced < kBytes / 2 || cost.bytes_reduced > kBytes || cost.bytes_copied > kBytes)
+    return fmt::format("{} bytes reduced, {} copied", cost.bytes_reduced, cost.bytes_copied);
+  const bool by_caller = options.progress == ProgressMode::kCaller;
+  const bool paid = by_caller ? cost.caller_time.count() > 0 : cost.thread_time.count() > 0;
+  const bool others = by_caller ? cost.thread_time.count() > 0 : cost.caller_time.count() > 0;
+  if (others || paid != options.count_time)
+    return fmt::format("caller {} ns, thread {} ns", cost.caller_time.count(), cost.thread_time.count());
+  return {};
+}
+
+std::string run_placed(CommunicatorOptions options) {
+  options.timeout = std::chrono::seconds(20);
+  options.topology = "ring:2";
+  Result<Communicator> made = Communicator::create(options);
+  if (!made) return made.error().text;
+  std::vector<float> values(kCount, static_cast<float>(made->rank() + 1));
+  const ProgressCounters before = made->counters();
+  Result<Work> work = made->start(
+      {.operation = Operation::kAllReduce, .input = values.data(), .output = values.data(), .count = kCount});
+  if (!work) return work.error().text;
+  SAY_ERROR(work->wait());
+  for (const float value : values) {
+    if (value != 3) return fmt::format("{} where 3 is the sum", value);
+  }
+  return check_cost(options, difference(made->counters(), before));
+}
+
+TEST(ProgressPlacement, EveryOneIsRightAndSaysWhoPaid) {
+  for (const ProgressMode mode : {ProgressMode::kCaller, ProgressMode::kShared, ProgressMode::kDedicated}) {
+    for (const bool pinned : {false, true}) {
+      for (const bool counted : {false, true}) {
+        CommunicatorOptions options;
+        options.progress = mode;
+        if (pinned) options.progress_core = some_core();
+        options.count_time = counted;
+        expect_well(run_forked(2, [&](std::uint32_t) { return run_placed(options); }));
+      }
+    }
+  }
+}
+
+TEST(ProgressPlacement, CoresThatAreNotThereAreRefused) {
+  expect_well(run_forked(1, [](std::uint32_t) {
+    CommunicatorOptions options;
+    options.progress_core = 1023;
+    const Result<Communicator> made = Communicator::create(options);
+    if (made) return std::string("core 1023 was taken");
+    const std::string& text = made.error().text;
+    return text == "core 1023 is none that this process may run on" ? std::string() : text;
+  }));
+  expect_well(run_forked(1, [](std::uint32_t) {
+    ::setenv("HOCKET_PROGRESS_CORE", "1x", 1);
+    const Result<Communicator> made = Communicator::create();
+    if (made) return std::string("'1x' was taken");
+    const std::string& text = made.error().text;
+    return text == "HOCKET_PROGRESS_CORE='1x' is not a core's number" ? std::string() : text;
+  }));
+}
+
+}  // namespace
+}  // namespace hocket
