@@ -24,7 +24,9 @@ void TopologyFlags::declare_changes(CLI::App& app) {
   app.add_option("--break", breaks, "remove the cables between two vertices: A-B, or one vertex: A")
       ->allow_extra_args(false);
   app.add_option("--scale", scales, "multiply the bandwidth between two vertices: A-B=F")->allow_extra_args(false);
-  app.add_option("--group", group, "npus that take part: 0,1,4-7");
+  app.add_option("--group", group, "npus that take part: 0,1,4-7")->check([](const std::string& words) {
+    return words.empty() ? std::string("names no npu") : std::string();
+  });
   app.add_flag("--direct-only", direct_only, "keep npus and GPU switches only");
   app.add_flag("--strict", strict, "refuse a topology file that would have to be repaired");
 }
@@ -59,6 +61,8 @@ Result<BoundCollective> CollectiveFlags::bind(CollectiveKind kind, std::uint32_t
   HOCKET_TRY_ASSIGN(const Bytes bytes, parse_bytes(size));
   HOCKET_TRY_ASSIGN(what.type, parse_data_type(type));
   HOCKET_TRY_ASSIGN(what.op, parse_reduce_op(op));
+  if (!reduces(kind) && what.op != ReduceOp::kSum)
+    return fail(Code::kInvalidArgument, "--op {}: {} combines nothing", op, name_of(kind));
   what.count = bytes.count / size_of(what.type);
   if (is_blocked(kind)) what.count -= what.count % ranks;
   HOCKET_TRY(validate(what));
@@ -82,8 +86,8 @@ Result<BoundCollective> CollectiveFlags::bind(const Collective& collective, cons
 void SimulationFlags::declare(CLI::App& app) {
   app.add_option("--model", model, "network model: message, packet or fluid")->capture_default_str();
   app.add_option("--segment", segment, "bytes that move at once [the best of several]");
-  app.add_option("--payload", payload, "packet model: bytes of data in a packet")->capture_default_str();
-  app.add_option("--head", head, "packet model: bytes of a head flit")->capture_default_str();
+  app.add_option("--payload", payload, "packet model: bytes of data in a packet [256]");
+  app.add_option("--head", head, "packet model: bytes of a head flit [16]");
   app.add_option("--message-overhead", overhead, "a segment holds its first link that much longer")
       ->capture_default_str();
   app.add_option("--copy-rate", copy_rate, "a rank's rate of copying what arrives [no limit]");
@@ -133,8 +137,16 @@ Result<SimulateOptions> SimulationFlags::options() const {
   }
   options.store_and_forward = store_and_forward;
   HOCKET_TRY_ASSIGN(options.interfaces, interface_options(*this));
-  HOCKET_TRY_ASSIGN(options.packet_payload, parse_bytes(payload));
-  HOCKET_TRY_ASSIGN(options.head_flit, parse_bytes(head));
+  for (const auto& [name, words] : {std::pair("--payload", &payload), std::pair("--head", &head)}) {
+    if (*words && options.model != NetworkModel::kPacket)
+      return fail(Code::kInvalidArgument, "{} {}: the {} model has no packets", name, **words, model);
+  }
+  if (payload) {
+    HOCKET_TRY_ASSIGN(options.packet_payload, parse_bytes(*payload));
+  }
+  if (head) {
+    HOCKET_TRY_ASSIGN(options.head_flit, parse_bytes(*head));
+  }
   HOCKET_TRY_ASSIGN(options.per_message_overhead, parse_seconds(overhead));
   if (!copy_rate.empty()) {
     HOCKET_TRY_ASSIGN(options.copy_rate, parse_bandwidth(copy_rate));

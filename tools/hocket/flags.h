@@ -49,8 +49,8 @@ struct CollectiveFlags {
 struct SimulationFlags {
   std::string model = "message";
   std::string segment;
-  std::string payload = "256B";
-  std::string head = "16B";
+  std::optional<std::string> payload;  // of packets only
+  std::optional<std::string> head;
   std::string overhead = "0s";
   std::string copy_rate;
   std::string reduce_rate;

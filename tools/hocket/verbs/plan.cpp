@@ -269,6 +269,10 @@ Result<int> run(const Flags& flags) {
   HOCKET_TRY_ASSIGN(options.segment, flags.simulation.segment_bytes());
   HOCKET_TRY_ASSIGN(options.simulate, flags.simulation.options());
   if (flags.symmetric) HOCKET_TRY(check_symmetric(flags));
+  const bool keeps = flags.sizes.empty() && flags.repair.empty() && !flags.symmetric;
+  if (!flags.cache.empty() && !keeps)
+    fmt::print(stderr, "note: the cache '{}' holds plans of one size and algorithm choice: not used here\n",
+               flags.cache);
   if (!flags.repair.empty() && flags.algorithm != "auto")
     return fail(Code::kInvalidArgument, "--repair keeps the schedule of its file: not with --algo {}", flags.algorithm);
   if (!flags.repair.empty() && !flags.scores.empty())
@@ -325,7 +329,8 @@ VerbAction declare(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--repair", flags->repair,
                  "a schedule planned before the --break: changed where it must be, not planned anew");
-  app.add_option("--sizes", flags->sizes, "FROM:TO: which algorithm at which size, instead of one --size");
+  app.add_option("--sizes", flags->sizes, "FROM:TO: which algorithm at which size, instead of one --size")
+      ->excludes(app.get_option("--size"));
   app.add_option_function<std::string>(
          "--ni-table", [flags](const std::string& file) { flags->ni_table = file == "-" ? "" : file; },
          "the plan as network-interface tables, in lock step and not; FILE (.nit) gets all of them, - none")

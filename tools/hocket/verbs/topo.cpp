@@ -86,12 +86,15 @@ Result<int> show(const Flags& flags, const Topology& topology) {
   if (!flags.format.empty() || !flags.output.empty()) {
     HOCKET_TRY_ASSIGN(const TopologyFormat* const format, output_format(flags));
     HOCKET_TRY_ASSIGN(const std::string text, format->write(topology));
+    if (flags.output.empty() && flags.json)
+      return fail(Code::kInvalidArgument, "--format {} and --json both want stdout: -o FILE takes the first",
+                  flags.format);
     if (flags.output.empty()) {
       fmt::print("{}", text);
     } else {
       HOCKET_TRY(write_file(flags.output, text));
     }
-    return 0;
+    if (!flags.json) return 0;
   }
   if (flags.json) {
     print_json(to_json(topology));
