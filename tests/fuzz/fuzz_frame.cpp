@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_codec(bytes);
   SimulatedWorld world(2, {});
   const Cut cut(16, 4, kSegments);
-  const SimulatedProgram program{.fingerprint = {1, 2}, .ends = {{0, 3, 1, cut}, {1, 2, 1, cut}}};
+  const SimulatedProgram program{.fingerprint = {1, 2}, .ends = {{0, 3, 1, 0, cut}, {1, 2, 1, 0, cut}}};
   SimulatedEndpoint endpoint(world, 0, program);
   Counter counter;
   std::uint64_t sequence = 0;
