@@ -60,8 +60,8 @@ struct Counter final : TransportEvents {
 MessageProgram program() {
   const Cut cut(kBytes, 4, kSegments);
   MessageProgram made{{1, 2}, {{CollectiveKind::kAllReduce, 2, 0}, 4, DataType::kF32, ReduceOp::kSum}, 0, {}};
-  made.ops.push_back({MessageOp::Role::kSend, {0, 3, 1, cut}});
-  made.ops.push_back({MessageOp::Role::kReceive, {1, 2, 1, cut}});
+  made.ops.push_back({MessageOp::Role::kSend, {0, 3, 1, 0, cut}});
+  made.ops.push_back({MessageOp::Role::kReceive, {1, 2, 1, 0, cut}});
   return made;
 }
 
