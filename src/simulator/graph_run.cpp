@@ -55,7 +55,6 @@ void GraphRun::set_up_rank(std::uint32_t r) {
   if (!setup_.layout) return;
   rank.engine.emplace(*setup_.layout);
   rank.machine_line.resize(setup_.layout->machines.size());
-  rank.room_line.resize(setup_.layout->partitions.size());
 }
 
 void GraphRun::set_up_calls() {

@@ -103,8 +103,8 @@ class GraphRun {
     std::optional<EngineMemory> engine;
     std::deque<Seq> to_load, to_store;
     bool loading = false, storing = false;
-    std::vector<std::deque<Seq>> machine_line, room_line;  // per phase
-    std::string last_done;                                 // what ended last beside compute
+    std::vector<std::deque<Seq>> machine_line;  // per phase
+    std::string last_done;                      // what ended last beside compute
     bool dirty = false;
     GraphResult result;
   };

@@ -43,7 +43,6 @@ StepRun::StepRun(Setup setup)
     if (setup_.layout) {
       rank.engine.emplace(*setup_.layout);
       rank.machine_line.resize(setup_.layout->machines.size());
-      rank.room_line.resize(setup_.layout->partitions.size());
     }
   }
   const auto nodes = static_cast<Instance>(setup_.workload.nodes.size());

@@ -93,8 +93,8 @@ class StepRun {
     std::optional<EngineMemory> engine;
     std::deque<Seq> to_load, to_store;
     bool loading = false, storing = false;
-    std::vector<std::deque<Seq>> machine_line, room_line;  // per phase
-    std::optional<Instance> last_done;                     // the collective that ended last
+    std::vector<std::deque<Seq>> machine_line;  // per phase
+    std::optional<Instance> last_done;          // the collective that ended last
     bool dirty = true;
     StepResult result;
   };
