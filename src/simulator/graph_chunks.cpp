@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "simulator/graph_run.h"
-#include "simulator/step_run.h"
 
 namespace hocket {
 

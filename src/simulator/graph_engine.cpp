@@ -1,7 +1,6 @@
 // A chunk's way through an ace engine: loaded from memory into the first partition, taken through each phase by one of
 // its state machines, kept in the terminal partition until it is stored. One load and one store at a time.
 #include "simulator/graph_run.h"
-#include "simulator/step_run.h"
 
 namespace hocket {
 

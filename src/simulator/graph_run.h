@@ -1,6 +1,7 @@
-// GraphRun: the event loop behind simulate_graph(), StepRun's rules for ranks that differ. Per rank: a stream of
-// compute and one of its host, a pool of shares (shared_pool.h), the chunks of its groups' collectives, messages, ports
-// that feed its links and, with an ace engine, the engine's memory. Chunks get their number when all members have
+// GraphRun: the event loop behind simulate_graph(). Per rank: a stream of compute and one of its host, a pool of shares
+// (shared_pool.h), the chunks of its groups' collectives, messages, ports that feed its links and, with an ace engine,
+// the engine's memory. All that happens at one instant is taken in first, then each rank starts what has become
+// possible, in an order that does not depend on how ranks are numbered. Chunks get their number when all members have
 // reached the collective (lifo: and one of them has room), and every member takes its chunks in the order of these
 // numbers, so that engines with little memory cannot block one another. Ownership: borrows graph, plans and machine.
 // Threading: one owner. Refuses: nothing of its own; run() names what waits when nothing can move.
@@ -238,6 +239,18 @@ class GraphRun {
   std::uint32_t port_depth_ = 2;
   std::uint32_t in_flight_max_ = 64;
   double network_bytes_ = 0;
+};
+
+/// The resources of an endpoint's pool.
+enum EndpointResource : std::uint32_t {
+  kPoolMemory,         // shared by compute and communication
+  kPoolComputeMemory,  // compute's part of a static split
+  kPoolCompute,        // in seconds of the whole endpoint
+  kPoolBudget,         // what communication may take of memory
+  kPoolBusOut,
+  kPoolBusIn,
+  kPoolUnits,   // bytes read by communication kernels
+  kPoolEngine,  // bytes copied by DMA engines or added by an ace engine
 };
 
 }  // namespace hocket

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "simulator/graph_run.h"
-#include "simulator/step_run.h"
 
 namespace hocket {
 namespace {
