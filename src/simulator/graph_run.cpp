@@ -7,6 +7,13 @@ namespace {
 
 constexpr std::size_t kNamedMax = 8;
 
+/// Does not tell ranks apart, so that sums over ranks that do the same are multiples of one rank's.
+std::uint64_t event_hash(Picos time, std::uint64_t what, std::uint64_t amount) {
+  std::uint64_t z = static_cast<std::uint64_t>(time.count) * 0x9e3779b97f4a7c15ULL + (what << 48U) + amount;
+  z = (z ^ (z >> 29U)) * 0xbf58476d1ce4e5b9ULL;
+  return z ^ (z >> 32U);
+}
+
 }  // namespace
 
 GraphRun::GraphRun(Setup setup)
@@ -106,7 +113,27 @@ Result<GraphResult> GraphRun::run() {
     settle_all();
     if (queue_.empty()) return finish();
     now_ = queue_.front_time();
-    while (!queue_.empty() && queue_.front_time() == now_) handle(queue_.pop().payload);
+    take_instant();
+  }
+}
+
+/// Heads that reach a link at one instant enter it in the order of their events, or in an order that is the same seen
+/// from each rank.
+void GraphRun::take_instant() {
+  const bool sorts = setup_.plans.meets_in_order();
+  while (!queue_.empty() && queue_.front_time() == now_) {
+    heads_.clear();
+    while (!queue_.empty() && queue_.front_time() == now_) {
+      const Event event = queue_.pop().payload;
+      if (sorts && event.what == Event::What::kHead) {
+        heads_.push_back(event);
+      } else {
+        handle(event);
+      }
+    }
+    const auto place = [&](const Event& e) { return std::pair(e.seq, setup_.plans.order(*flows_[e.seq].shape, e.op)); };
+    std::stable_sort(heads_.begin(), heads_.end(), [&](const Event& a, const Event& b) { return place(a) < place(b); });
+    for (const Event& event : heads_) handle(event);
   }
 }
 
@@ -136,6 +163,7 @@ void GraphRun::settle_all() {
 }
 
 void GraphRun::handle(const Event& event) {
+  event_sum_ += event_hash(now_, static_cast<std::uint64_t>(event.what), static_cast<std::uint64_t>(event.bytes));
   if (event.what == Event::What::kHead) return enter_link(event);
   Rank& rank = ranks_[event.rank];
   mark(event.rank);
@@ -287,6 +315,7 @@ Result<GraphResult> GraphRun::finish() {
   step.padded_bytes = padded_bytes();
   step.chunks = flows_.size();
   step.events = queue_.count();
+  step.event_sum = event_sum_;
   return result;
 }
 

@@ -145,6 +145,7 @@ class GraphRun {
   void set_up_rank(std::uint32_t rank);
   void set_up_calls();
   Result<void> set_up_messages();
+  void take_instant();
   void handle(const Event& event);
   void take_pool_ends(std::uint32_t rank);
   void mark(std::uint32_t rank);
@@ -230,6 +231,7 @@ class GraphRun {
   std::vector<Message> messages_;                       // step after step
   std::vector<CallId> newly_reached_;
   std::vector<std::uint32_t> dirty_;
+  std::vector<Event> heads_;    // of this instant
   std::vector<Picos> free_;     // per link
   std::vector<Picos> latency_;  // per link
   std::vector<std::uint32_t> port_of_link_;
@@ -239,6 +241,7 @@ class GraphRun {
   std::uint32_t port_depth_ = 2;
   std::uint32_t in_flight_max_ = 64;
   double network_bytes_ = 0;
+  std::uint64_t event_sum_ = 0;
 };
 
 /// The resources of an endpoint's pool.

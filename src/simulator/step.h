@@ -61,6 +61,7 @@ struct StepResult {
   std::uint32_t simulated = 0;  // ranks simulated; 1 when folded
   std::uint64_t chunks = 0;
   std::uint64_t events = 0;
+  std::uint64_t event_sum = 0;  // of a hash of each event's time, kind and bytes, over all ranks simulated
   double wall_s = 0;
   std::vector<StepInterval> timeline;
 
