@@ -215,7 +215,7 @@ Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step) {
     std::vector<StepTrack> tracks;
     tracks.reserve(rows.size());
     for (const Row& row : rows) tracks.push_back({row.engine.name, row.result.step.timeline});
-    HOCKET_TRY(write_file(flags.timeline, step_timeline(tracks)));
+    HOCKET_TRY(write_file(flags.timeline, step_timeline(tracks, flags.timeline)));
   }
   if (flags.json) {
     print_document(imported, platform, rows, step.steps);

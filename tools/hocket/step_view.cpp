@@ -129,7 +129,7 @@ Result<void> write_files(const std::vector<Row>& rows, const StepFlags& flags, c
   std::vector<StepTrack> tracks;
   tracks.reserve(rows.size());
   for (const Row& row : rows) tracks.push_back({row.engine.name, row.result.timeline});
-  return write_file(files.timeline, step_timeline(tracks));
+  return write_file(files.timeline, step_timeline(tracks, files.timeline));
 }
 
 }  // namespace

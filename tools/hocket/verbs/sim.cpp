@@ -11,6 +11,7 @@
 #include "astra_view.h"
 #include "bounds/statement.h"
 #include "exchange/csv.h"
+#include "exchange/perfetto.h"
 #include "exchange/schedule_format.h"
 #include "flags.h"
 #include "graph_view.h"
@@ -123,6 +124,12 @@ void print_text(const Topology& t, const Plan& plan, const SimulationResult& r) 
   fmt::print("{}", table.text());
 }
 
+Result<void> write_timeline(const std::string& file, const SimulationResult& result, const Plan& plan,
+                            const Topology& topology) {
+  return write_file(file, is_perfetto_name(file) ? perfetto_timeline(result, plan, topology)
+                                                 : chrome_timeline(result, plan, topology));
+}
+
 Result<int> run(const Flags& flags) {
   if (!flags.astra_system.empty()) {
     return simulate_by_astra_rules({flags.graph.file, flags.topology.topology, flags.astra_system, flags.graph.json},
@@ -174,7 +181,7 @@ Result<int> run(const Flags& flags) {
     HOCKET_TRY_ASSIGN(result, simulate(plan, topology, options));
   }
   line.reset();
-  if (options.timeline) HOCKET_TRY(write_file(flags.graph.timeline, chrome_timeline(result, plan, topology)));
+  if (options.timeline) HOCKET_TRY(write_timeline(flags.graph.timeline, result, plan, topology));
   if (!flags.csv.empty()) {
     HOCKET_TRY_ASSIGN(const std::string text, csv_text(topology, plan, result));
     HOCKET_TRY(write_file(flags.csv, text));
@@ -228,7 +235,8 @@ VerbAction declare(CLI::App& app) {
   flags->simulation.declare(app);
   flags->step.declare(app);
   flags->graph.declare(app);
-  app.add_option("--timeline", flags->graph.timeline, "write a Chrome JSON timeline (chrome://tracing, Perfetto)");
+  app.add_option("--timeline", flags->graph.timeline,
+                 "write a timeline: Chrome JSON, or a Perfetto trace as FILE.pftrace or FILE.perfetto-trace");
   app.add_option("--csv", flags->csv, "write every figure as CSV: a row per endpoint, or per figure and link");
   app.add_flag("--lanes", flags->lanes, "with --json: also the links that each connection between two ranks takes");
   app.add_option("--with", flags->with, "another schedule (or workload) that starts at the same time; repeat for more")
