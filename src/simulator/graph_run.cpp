@@ -294,6 +294,20 @@ double GraphRun::padded_bytes() const {
   return padded * setup_.options.steps;
 }
 
+/// What all ranks did together.
+void GraphRun::add_up(StepResult& step) const {
+  const double each = setup_.plans.folded() ? setup_.graph.ranks() : 1;
+  for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+    const StepResult& one = ranks_[r].result.step;
+    step.all_memory_bytes += each * (one.compute_memory_bytes + one.memory_bytes_read + one.memory_bytes_written);
+    for (const Task& t : setup_.graph.program(r).tasks) {
+      const bool is_kernel = !t.collective && !t.message && !t.on_host;
+      if (is_kernel) step.all_flops += each * setup_.options.steps * t.compute.flops;
+      step.has_stated_compute = step.has_stated_compute || (is_kernel && t.compute.stated);
+    }
+  }
+}
+
 Result<GraphResult> GraphRun::finish() {
   std::size_t slowest = 0;
   std::vector<Picos> ended;
@@ -305,10 +319,11 @@ Result<GraphResult> GraphRun::finish() {
   }
   const auto index = static_cast<std::uint32_t>(slowest);
   book_gap(index, ranks_[slowest].result.step.time);
-  GraphResult result = std::move(ranks_[slowest].result);
+  GraphResult result = ranks_[slowest].result;
   result.messages = messages_.size();
   result.ended = std::move(ended);
   StepResult& step = result.step;
+  add_up(step);
   step.ranks = setup_.graph.ranks();
   step.simulated = static_cast<std::uint32_t>(ranks_.size());
   step.network_bytes = network_bytes_ * (setup_.plans.folded() ? step.ranks : 1);

@@ -153,6 +153,7 @@ class GraphRun {
   bool settle_once(std::uint32_t rank);
   void schedule_pool(std::uint32_t rank);
   [[nodiscard]] Result<GraphResult> finish();
+  void add_up(StepResult& step) const;
   [[nodiscard]] double padded_bytes() const;
   [[nodiscard]] Error stands_still() const;
   [[nodiscard]] std::string waiting_text(std::uint32_t rank, Instance instance) const;

@@ -36,9 +36,7 @@ Result<StepResult> simulate_step(const Workload& workload, const StepMachine& ma
                                           Bytes /*largest*/) { return choose(collective); };
   const TaskGraph graph = graph_of(workload, machine.topology.rank_count());
   HOCKET_TRY_ASSIGN(GraphResult whole, simulate_graph(graph, machine, choose_for_all, options));
-  StepResult result = std::move(whole.step);
-  result.memory = workload.memory.value_or(WorkMemory{});
-  return result;
+  return std::move(whole.step);
 }
 
 }  // namespace hocket

@@ -55,8 +55,11 @@ struct StepResult {
   double memory_bytes_read = 0;              // by collectives
   double memory_bytes_written = 0;
   double compute_memory_bytes = 0;
-  double padded_bytes = 0;  // added to collectives so that their pieces are equal
-  WorkMemory memory;        // what the workload says it holds; zeros: not known
+  double all_memory_bytes = 0;      // of kernels, collectives and messages, over all ranks
+  double all_flops = 0;             // over all ranks
+  bool has_stated_compute = false;  // some kernels have a time instead of operations
+  double padded_bytes = 0;          // added to collectives so that their pieces are equal
+  WorkMemory memory;                // what the workload says it holds; zeros: not known
   std::uint32_t ranks = 0;
   std::uint32_t simulated = 0;  // ranks simulated; 1 when folded
   std::uint64_t chunks = 0;

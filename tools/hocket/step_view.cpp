@@ -2,18 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <set>
+#include <optional>
 
 #include "base/file.h"
-#include "exchange/csv.h"
 #include "flags.h"
 #include "memory_view.h"
 #include "planner/step_choice.h"
 #include "progress_line.h"
 #include "report/table.h"
 #include "simulator/step.h"
+#include "simulator/step_energy.h"
 #include "simulator/step_metrics.h"
 #include "simulator/step_timeline.h"
+#include "step_csv.h"
 #include "topology/spec.h"
 #include "workload/model.h"
 
@@ -29,20 +30,6 @@ std::string percent(double share) { return fmt::format("{:.1f}", 100 * share); }
 std::string time_text(Picos t) { return format_seconds(to_seconds(t)); }
 
 const WorkMemory* memory_of(const Workload& workload) { return workload.memory ? &*workload.memory : nullptr; }
-
-/// What the platform's energies say of a rank, or nothing where one is missing.
-nlohmann::ordered_json energy_of(const Platform& platform, const Workload& workload, const Row& row,
-                                 std::uint32_t steps) {
-  const PowerModel& p = platform.power;
-  if (!p.idle || !p.per_flop || !p.per_memory_byte) return nullptr;
-  double flops = 0;
-  for (const WorkNode& node : workload.nodes) flops += node.compute.flops;
-  const StepResult& r = row.result;
-  const double memory = r.compute_memory_bytes + r.memory_bytes_read + r.memory_bytes_written;
-  const double links = p.per_link_byte ? p.per_link_byte->value * r.network_bytes / r.ranks : 0;
-  return r.ranks * (p.idle->value * to_seconds(r.time).value + p.per_flop->value * flops * steps +
-                    p.per_memory_byte->value * memory + links);
-}
 
 void print_document(const Platform& platform, const Workload& workload, const std::vector<Row>& rows,
                     const StepFlags& flags) {
@@ -67,35 +54,12 @@ void print_document(const Platform& platform, const Workload& workload, const st
           metric.counts ? nlohmann::ordered_json(static_cast<std::uint64_t>(value)) : nlohmann::ordered_json(value);
     }
     one["exposed_by_cause_s"] = exposed;
-    one["energy_J"] = energy_of(platform, workload, row, flags.steps);
+    const std::optional<double> energy = step_energy(r, platform.power);
+    one["energy_J"] = energy ? nlohmann::ordered_json(*energy) : nlohmann::ordered_json(nullptr);
     one["wall_s"] = r.wall_s;
     out["rows"].push_back(std::move(one));
   }
   print_json(out);
-}
-
-/// A row per endpoint: every figure, then exposed time by cause.
-Result<std::string> csv_text(const std::vector<Row>& rows, const StepFlags& flags) {
-  std::set<std::string> causes;
-  for (const Row& row : rows) {
-    for (const auto& [cause, time] : row.result.exposed_for) causes.insert(cause);
-  }
-  std::vector<std::string> head{"endpoint"};
-  for (const StepMetric& metric : step_metrics()) head.emplace_back(metric.name);
-  for (const std::string& cause : causes) head.push_back(fmt::format("exposed_s for {}", cause));
-  HOCKET_TRY_ASSIGN(std::string text, csv_line(head));
-  for (const Row& row : rows) {
-    std::vector<std::string> fields{row.engine.name};
-    fields.reserve(head.size());
-    for (const StepMetric& metric : step_metrics()) fields.push_back(exact_number(metric.of(row.result, flags.steps)));
-    for (const std::string& cause : causes) {
-      const auto found = row.result.exposed_for.find(cause);
-      fields.push_back(found == row.result.exposed_for.end() ? "0" : exact_number(to_seconds(found->second).value));
-    }
-    HOCKET_TRY_ASSIGN(const std::string line, csv_line(fields));
-    text += line;
-  }
-  return text;
 }
 
 void print_text(const Platform& platform, const Workload& workload, const std::vector<Row>& rows,
@@ -120,9 +84,13 @@ void print_text(const Platform& platform, const Workload& workload, const std::v
              rows.front().result.simulated == 1 ? "one rank stands for all: proved alike" : "all ranks simulated");
 }
 
-Result<void> write_files(const std::vector<Row>& rows, const StepFlags& flags, const StepFiles& files) {
+Result<void> write_files(const Platform& platform, const std::vector<Row>& rows, const StepFlags& flags,
+                         const StepFiles& files) {
   if (!files.csv.empty()) {
-    HOCKET_TRY_ASSIGN(const std::string text, csv_text(rows, flags));
+    std::vector<StepCsvRow> lines;
+    lines.reserve(rows.size());
+    for (const Row& row : rows) lines.push_back({row.engine.name, &row.result});
+    HOCKET_TRY_ASSIGN(const std::string text, step_csv(lines, flags.steps, platform.power));
     HOCKET_TRY(write_file(files.csv, text));
   }
   if (files.timeline.empty()) return {};
@@ -236,7 +204,7 @@ Result<int> simulate_workload(const std::string& name, const StepFlags& flags, c
     HOCKET_TRY_ASSIGN(StepResult result, simulate_step(workload, {platform, topology, engine}, choose, options));
     rows.push_back({engine, std::move(result)});
   }
-  HOCKET_TRY(write_files(rows, flags, files));
+  HOCKET_TRY(write_files(platform, rows, flags, files));
   if (json) {
     print_document(platform, workload, rows, flags);
   } else {

@@ -140,8 +140,7 @@ Result<int> run(const Flags& flags) {
         {flags.graph, flags.step, flags.topology.group, flags.with, flags.with_groups, flags.csv, flags.graph.json});
   }
   if (flags.step.given() && (flags.graph.wanted() || !flags.step.parallel.given().empty())) {
-    if (flags.csv.empty()) return simulate_file(flags.graph, flags.step);
-    return fail(Code::kUnsupported, "--csv: not written for workloads from files, --json is");
+    return simulate_file(flags.graph, flags.step, flags.csv);
   }
   if (flags.graph.file.empty())
     return fail(Code::kInvalidArgument, "file is required: a schedule, or a workload (with --platform)");
