@@ -324,6 +324,7 @@ Result<GraphResult> GraphRun::finish() {
   result.ended = std::move(ended);
   StepResult& step = result.step;
   add_up(step);
+  step.frequency = setup_.frequency;
   step.ranks = setup_.graph.ranks();
   step.simulated = static_cast<std::uint32_t>(ranks_.size());
   step.network_bytes = network_bytes_ * (setup_.plans.folded() ? step.ranks : 1);

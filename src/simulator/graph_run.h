@@ -31,6 +31,7 @@ class GraphRun {
     const StepOptions& options;
     const GraphPlans& plans;
     std::optional<EngineLayout> layout;  // ace
+    double frequency = 1;                // of the compute units, of the highest
   };
   explicit GraphRun(Setup setup);
 

@@ -116,6 +116,7 @@ std::string division_text(const RankDivision& division) {
 nlohmann::ordered_json row_json(const Row& row, const Platform& platform, std::uint32_t steps) {
   const StepResult& r = row.result.step;
   const std::optional<double> energy = step_energy(r, platform.power);
+  const std::optional<double> power = step_power(r, platform.power);
   nlohmann::ordered_json exposed = nlohmann::ordered_json::object();
   for (const auto& entry : r.exposed_for) exposed[entry.first] = to_seconds(entry.second).value;
   return {{"endpoint", row.engine.name},
@@ -137,6 +138,8 @@ nlohmann::ordered_json row_json(const Row& row, const Platform& platform, std::u
           {"network_bytes", r.network_bytes},
           {"messages", row.result.messages},
           {"energy_J", energy ? nlohmann::ordered_json(*energy) : nlohmann::ordered_json(nullptr)},
+          {"power_W", power ? nlohmann::ordered_json(*power) : nlohmann::ordered_json(nullptr)},
+          {"frequency", r.frequency},
           {"ranks", r.ranks},
           {"ranks_simulated", r.simulated},
           {"events", r.events},
@@ -160,7 +163,8 @@ void print_document(const ImportedGraph& imported, const Platform& platform, con
 }
 
 void print_text(const ImportedGraph& imported, const Platform& platform, const std::vector<Row>& rows,
-                std::uint32_t steps) {
+                const StepFlags& flags) {
+  const std::uint32_t steps = flags.steps;
   fmt::print("{}: {}\n", imported.graph.name, imported.graph.source);
   for (const std::string& line : imported.counts) fmt::print("{}\n", line);
   print_losses("note", imported.losses);
@@ -182,6 +186,7 @@ void print_text(const ImportedGraph& imported, const Platform& platform, const s
     for (const auto& entry : row.result.step.exposed_for)
       fmt::print("exposed with {}: {} for {}\n", row.engine.name, time_text(entry.second), entry.first);
   }
+  for (const Row& row : rows) fmt::print("{}", cap_line(row.engine.name, row.result.step, platform, flags));
   if (imported.graph.memory) fmt::print("{}\n", memory_line(memory_of(imported), platform));
   fmt::print("figures are those of the rank that ends last; {}\n",
              rows.front().result.step.simulated == 1 ? "one rank stands for all: proved alike" : "all ranks simulated");
@@ -246,10 +251,12 @@ Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step, const 
   for (const std::string& path : {flags.timeline, csv}) {
     if (!path.empty()) HOCKET_TRY(check_writable(path));
   }
+  HOCKET_TRY_ASSIGN(const double power_cap, power_cap_of(step));
   std::vector<Row> rows;
   rows.reserve(engines.size());
   for (const CommunicationEngine& engine : engines) {
-    const StepOptions options{.steps = step.steps, .fold = !step.unfolded, .timeline = !flags.timeline.empty()};
+    const StepOptions options{
+        .steps = step.steps, .fold = !step.unfolded, .power_cap_W = power_cap, .timeline = !flags.timeline.empty()};
     HOCKET_TRY_ASSIGN(GraphResult result,
                       simulate_graph(imported.graph, {platform, topology, engine}, choose, options));
     rows.push_back({engine, std::move(result)});
@@ -258,7 +265,7 @@ Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step, const 
   if (flags.json) {
     print_document(imported, platform, rows, step.steps);
   } else {
-    print_text(imported, platform, rows, step.steps);
+    print_text(imported, platform, rows, step);
   }
   return fits(memory_of(imported), platform).value_or(true) ? 0 : 1;
 }

@@ -56,6 +56,9 @@ void print_document(const Platform& platform, const Workload& workload, const st
     one["exposed_by_cause_s"] = exposed;
     const std::optional<double> energy = step_energy(r, platform.power);
     one["energy_J"] = energy ? nlohmann::ordered_json(*energy) : nlohmann::ordered_json(nullptr);
+    const std::optional<double> power = step_power(r, platform.power);
+    one["power_W"] = power ? nlohmann::ordered_json(*power) : nlohmann::ordered_json(nullptr);
+    one["frequency"] = r.frequency;
     one["wall_s"] = r.wall_s;
     out["rows"].push_back(std::move(one));
   }
@@ -79,6 +82,7 @@ void print_text(const Platform& platform, const Workload& workload, const std::v
     for (const auto& [cause, time] : row.result.exposed_for)
       fmt::print("exposed with {}: {} for {}\n", row.engine.name, time_text(time), cause);
   }
+  for (const Row& row : rows) fmt::print("{}", cap_line(row.engine.name, row.result, platform, flags));
   fmt::print("{}\n", memory_line(memory_of(workload), platform));
   fmt::print("sent and read by collectives, per rank in all steps; {}\n",
              rows.front().result.simulated == 1 ? "one rank stands for all: proved alike" : "all ranks simulated");
@@ -167,6 +171,20 @@ Result<Platform> StepFlags::load() const {
   return std::move(imported.platform);
 }
 
+Result<double> power_cap_of(const StepFlags& flags) {
+  if (flags.power_cap.empty()) return 0;
+  const Result<double> watts = parse_figure(FigureUnit::kPower, flags.power_cap);
+  if (watts) return watts;
+  return fail(Code::kInvalidArgument, "--power-cap: {}", watts.error().text);
+}
+
+std::string cap_line(const std::string& endpoint, const StepResult& result, const Platform& platform,
+                     const StepFlags& flags) {
+  if (flags.power_cap.empty()) return {};
+  return fmt::format("capped at {} with {}: clock {:.3f}, {:.1f} W a npu\n", flags.power_cap, endpoint,
+                     result.frequency, step_power(result, platform.power).value_or(0));
+}
+
 void StepFlags::declare(CLI::App& app) {
   app.add_option("--platform", platform.platform,
                  "simulate a training step on this platform: ace:4x4x4, a file, or an ASTRA-sim network");
@@ -183,6 +201,8 @@ void StepFlags::declare(CLI::App& app) {
   app.add_option("--bucket", bucket,
                  "platform: gradients are reduced together until they have so many bytes [per layer]");
   app.add_option("--optimizer", optimizer, "platform: adam, sgd or none, for the memory it takes [the model's]");
+  app.add_option("--power-cap", power_cap,
+                 "platform: power of an npu on average (300W); the clock falls until it holds");
   app.add_flag("--unfolded", unfolded, "platform: simulate every rank also where one could stand for all");
   parallel.declare(app);
 }
@@ -197,10 +217,12 @@ Result<int> simulate_workload(const std::string& name, const StepFlags& flags, c
   for (const std::string& path : {files.timeline, files.csv}) {
     if (!path.empty()) HOCKET_TRY(check_writable(path));
   }
+  HOCKET_TRY_ASSIGN(const double power_cap, power_cap_of(flags));
   std::vector<Row> rows;
   rows.reserve(engines.size());
   for (const CommunicationEngine& engine : engines) {
-    const StepOptions options{.steps = flags.steps, .fold = !flags.unfolded, .timeline = !files.timeline.empty()};
+    const StepOptions options{
+        .steps = flags.steps, .fold = !flags.unfolded, .power_cap_W = power_cap, .timeline = !files.timeline.empty()};
     HOCKET_TRY_ASSIGN(StepResult result, simulate_step(workload, {platform, topology, engine}, choose, options));
     rows.push_back({engine, std::move(result)});
   }
