@@ -105,7 +105,7 @@ class WorkloadYaml {
 
   /// A plain number of bytes, or one with a unit.
   Result<double> byte_amount(const YAML::Node& node, std::string_view key) const {
-    const Result<double> plain = amount(node, key);
+    Result<double> plain = amount(node, key);
     if (plain) return plain;
     HOCKET_TRY_ASSIGN(const Bytes bytes, at(node, key, parse_bytes(scalar(node))));
     return static_cast<double>(bytes.count);

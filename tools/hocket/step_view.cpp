@@ -173,7 +173,7 @@ Result<Platform> StepFlags::load() const {
 
 Result<double> power_cap_of(const StepFlags& flags) {
   if (flags.power_cap.empty()) return 0;
-  const Result<double> watts = parse_figure(FigureUnit::kPower, flags.power_cap);
+  Result<double> watts = parse_figure(FigureUnit::kPower, flags.power_cap);
   if (watts) return watts;
   return fail(Code::kInvalidArgument, "--power-cap: {}", watts.error().text);
 }
