@@ -231,10 +231,9 @@ Result<ImportedGraph> load_work(const GraphFlags& flags, const StepFlags& step, 
                                 const RankLayout& layout) {
   HOCKET_TRY(refuse_model_flags(flags, step));
   if (flags.is_file()) {
-    HOCKET_TRY_ASSIGN(ImportedGraph loaded,
-                      load_graph({flags.chakra.empty() ? std::vector{flags.file} : flags.chakra,
-                                  !flags.chakra.empty(), flags.groups, rated_type(platform)},
-                                 layout));
+    HOCKET_TRY_ASSIGN(ImportedGraph loaded, load_graph({flags.chakra.empty() ? std::vector{flags.file} : flags.chakra,
+                                                        !flags.chakra.empty(), flags.groups, rated_type(platform)},
+                                                       layout));
     return bucketed(std::move(loaded), step.bucket);
   }
   return spread_model(flags.file, step, platform, layout.ranks);

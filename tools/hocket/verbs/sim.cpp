@@ -198,10 +198,9 @@ void part_flags(CLI::App& app) {
   constexpr std::array kShared{"--help",       "--json", "--csv",  "--timeline", "--platform", "--group", "--with",
                                "--with-group", "--topo", "--link", "--uplink",   "--break",    "--scale"};
   constexpr std::array kOfSteps{
-      "--endpoint", "--algo",      "--steps",        "--batch",  "--sequence", "--precision",      "--split",
-      "--bucket",   "--optimizer", "--unfolded",     "--chakra", "--groups",   "--write-workload", "--tp",
-      "--pp",       "--ep",        "--microbatches", "--fsdp",   "--sp",       "--system",         "--remote-memory",
-      "--power-cap"};
+      "--endpoint",     "--algo",     "--steps",  "--batch",  "--sequence",       "--precision", "--split", "--bucket",
+      "--optimizer",    "--unfolded", "--chakra", "--groups", "--write-workload", "--tp",        "--pp",    "--ep",
+      "--microbatches", "--fsdp",     "--sp",     "--system", "--remote-memory",  "--power-cap"};
   CLI::Option* const platform = app.get_option("--platform");
   for (CLI::Option* const option : app.get_options()) {
     const auto is = [option](const char* name) { return option->check_name(name); };
