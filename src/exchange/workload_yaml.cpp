@@ -28,13 +28,14 @@ class WorkloadYaml {
   Result<TaskGraph> read() {
     if (text_.size() > kTextMax) return fail(Code::kResourceExhausted, "{}: more than {} bytes", file_name_, kTextMax);
     HOCKET_TRY_ASSIGN(const YAML::Node root, parse_yaml_map(text_, file_name_));
-    HOCKET_TRY(check_keys(root, {"hocket", "name", "source", "ranks", "groups", "programs"}));
+    HOCKET_TRY(check_keys(root, {"hocket", "name", "source", "ranks", "memory", "groups", "programs"}));
     if (scalar(root["hocket"]) != "workload") return error_at(root, "no 'hocket: workload'");
     graph_.name = root["name"] ? scalar(root["name"]) : std::string(file_name_);
     graph_.source = root["source"] ? scalar(root["source"]) : std::string("workload file");
     HOCKET_TRY_ASSIGN(const std::uint64_t ranks, number(root, "ranks", kRanksMax));
     if (ranks == 0) return error_at(root["ranks"], "ranks: 0");
     graph_.program_of.assign(ranks, kNoGroup);
+    HOCKET_TRY(read_memory(root["memory"]));
     HOCKET_TRY(read_groups(root["groups"]));
     HOCKET_TRY(read_programs(root));
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -100,6 +101,30 @@ class WorkloadYaml {
       found.push_back(static_cast<std::uint32_t>(value));
     }
     return found;
+  }
+
+  /// A plain number of bytes, or one with a unit.
+  Result<double> byte_amount(const YAML::Node& node, std::string_view key) const {
+    Result<double> plain = amount(node, key);
+    if (plain) return plain;
+    HOCKET_TRY_ASSIGN(const Bytes bytes, at(node, key, parse_bytes(scalar(node))));
+    return static_cast<double>(bytes.count);
+  }
+
+  Result<void> read_memory(const YAML::Node& memory) {
+    if (!memory) return {};
+    if (!memory.IsMap()) return error_at(memory, "memory: not a map of parameters, gradients, optimizer, activations");
+    HOCKET_TRY(check_keys(memory, {"parameters", "gradients", "optimizer", "activations"}));
+    WorkMemory read;
+    for (const auto& [key, part] : {std::pair("parameters", &WorkMemory::parameters),
+                                    {"gradients", &WorkMemory::gradients},
+                                    {"optimizer", &WorkMemory::optimizer},
+                                    {"activations", &WorkMemory::activations}}) {
+      if (!memory[key]) return error_at(memory, "key '{}' is missing", key);
+      HOCKET_TRY_ASSIGN(read.*part, byte_amount(memory[key], key));
+    }
+    graph_.memory = read;
+    return {};
   }
 
   Result<void> read_groups(const YAML::Node& groups) {
@@ -198,13 +223,7 @@ class WorkloadYaml {
       HOCKET_TRY_ASSIGN(task.compute.flops, amount(map["flops"], "flops"));
     }
     if (const YAML::Node memory = map["memory"]) {
-      const Result<double> plain = amount(memory, "memory");
-      if (plain) {
-        task.compute.memory_bytes = *plain;
-      } else {
-        HOCKET_TRY_ASSIGN(const Bytes bytes, at(memory, "memory", parse_bytes(scalar(memory))));
-        task.compute.memory_bytes = static_cast<double>(bytes.count);
-      }
+      HOCKET_TRY_ASSIGN(task.compute.memory_bytes, byte_amount(memory, "memory"));
     }
     if (map["time"] && map["host"]) return error_at(map, "both 'time' and 'host'");
     task.on_host = static_cast<bool>(map["host"]);
@@ -304,8 +323,13 @@ Result<TaskGraph> read_workload_yaml(std::string_view text, std::string_view fil
 Result<std::string> write_workload_yaml(const TaskGraph& graph) {
   HOCKET_TRY_ASSIGN(const std::string name, yaml_quoted(graph.name));
   HOCKET_TRY_ASSIGN(const std::string source, yaml_quoted(graph.source));
-  std::string out =
-      fmt::format("hocket: workload\nname: {}\nsource: {}\nranks: {}\ngroups:", name, source, graph.ranks());
+  std::string out = fmt::format("hocket: workload\nname: {}\nsource: {}\nranks: {}\n", name, source, graph.ranks());
+  if (graph.memory) {
+    out += fmt::format("memory: {{parameters: {}, gradients: {}, optimizer: {}, activations: {}}}\n",
+                       graph.memory->parameters, graph.memory->gradients, graph.memory->optimizer,
+                       graph.memory->activations);
+  }
+  out += "groups:";
   std::string groups;
   for (const RankDivision& division : graph.divisions) {
     if (division.name == "all") continue;

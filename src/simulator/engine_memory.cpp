@@ -55,4 +55,25 @@ Result<EngineLayout> plan_engine(const CommunicationEngine& engine, const ChunkS
   return layout;
 }
 
+void EngineMemory::admit(std::uint32_t chunk, std::size_t phases, std::int64_t bytes) {
+  used_[0] += bytes;
+  for (std::size_t p = 1; p < phases; ++p) turns_[p].push_back(chunk);
+}
+
+std::optional<std::uint32_t> EngineMemory::next(std::uint32_t partition) const {
+  const std::deque<std::uint32_t>& ready = ready_[partition];
+  if (ready.empty()) return std::nullopt;
+  if (partition == terminal()) return ready.front();
+  const std::uint32_t chunk = turns_[partition].front();
+  if (std::find(ready.begin(), ready.end(), chunk) == ready.end()) return std::nullopt;
+  return chunk;
+}
+
+void EngineMemory::enter(std::uint32_t partition, std::int64_t bytes) {
+  std::deque<std::uint32_t>& ready = ready_[partition];
+  ready.erase(std::find(ready.begin(), ready.end(), *next(partition)));
+  if (partition != terminal()) turns_[partition].pop_front();
+  used_[partition] += bytes;
+}
+
 }  // namespace hocket

@@ -75,7 +75,7 @@ class FoldedRun {
     const SendQueue::Entry next = link.queue.lowest();
     link.queue.replace_lowest({}, false);
     link.busy = true;
-    const std::int64_t bytes = program_.segment_bytes[next.segment];
+    const std::int64_t bytes = program_.segment_bytes[next.segment] * program_.ops[next.op].shares;
     result_.class_bytes[cls] += bytes;
     const Picos end = now + transfer_time({bytes}, program_.classes[cls].bandwidth);
     events_.push(end, {cls, 0, false});
@@ -104,12 +104,10 @@ class FoldedRun {
 
 Result<FoldedResult> simulate_folded(const FoldedProgram& program) {
   double total = 0;
-  for (const std::int64_t bytes : program.segment_bytes) {
-    double slowest = 0;
-    for (const FoldedClass& c : program.classes) {
-      slowest = std::max(slowest, static_cast<double>(bytes) / c.bandwidth.value + c.latency.value);
-    }
-    total += slowest * static_cast<double>(program.ops.size());
+  for (const FoldedOp& op : program.ops) {
+    const FoldedClass& c = program.classes[op.cls];
+    for (const std::int64_t bytes : program.segment_bytes)
+      total += static_cast<double>(bytes) * op.shares / c.bandwidth.value + c.latency.value;
   }
   if (total > 1e6) return fail(Code::kUnsupported, "it would take up to {:.3g} s, the clock holds 1e6 s", total);
   return FoldedRun(program).run();

@@ -22,12 +22,13 @@ struct FoldedClass {
 struct FoldedOp {
   std::uint32_t cls = 0;
   std::vector<std::uint32_t> after;  // ops whose messages must have arrived, segment by segment; any number
+  std::uint32_t shares = 1;          // its segments are so many times as long
 };
 
 struct FoldedProgram {
   std::vector<FoldedClass> classes;
   std::vector<FoldedOp> ops;                // in program order: of equal segments the first one leaves first
-  std::vector<std::int64_t> segment_bytes;  // of every op
+  std::vector<std::int64_t> segment_bytes;  // of every op of one share
 };
 
 struct FoldedResult {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "simulator/graph_run.h"
-#include "simulator/step_run.h"
 
 namespace hocket {
 
@@ -65,7 +64,7 @@ bool GraphRun::admit(std::uint32_t r) {
     ++rank.in_flight;
     moved = true;
     if (rank.engine) {
-      rank.engine->take(0, run.shape->held[0]);
+      rank.engine->admit(seq, run.shape->held.size(), run.shape->held[0]);
       rank.to_load.push_back(seq);
     } else {
       start_phase(r, seq);

@@ -1,13 +1,12 @@
 // A chunk's way through an ace engine: loaded from memory into the first partition, taken through each phase by one of
 // its state machines, kept in the terminal partition until it is stored. One load and one store at a time.
 #include "simulator/graph_run.h"
-#include "simulator/step_run.h"
 
 namespace hocket {
 
 bool GraphRun::move_engine(std::uint32_t r) {
   bool moved = move_loads(r);
-  const auto partitions = static_cast<std::uint32_t>(ranks_[r].room_line.size());
+  const auto partitions = ranks_[r].engine->terminal() + 1;
   for (std::uint32_t p = partitions; p-- > 0;) moved = move_phase(r, p) || moved;
   return moved;
 }
@@ -17,21 +16,19 @@ bool GraphRun::move_phase(std::uint32_t r, std::uint32_t partition) {
   Rank& rank = ranks_[r];
   EngineMemory& memory = *rank.engine;
   bool moved = false;
-  std::deque<Seq>& line = rank.room_line[partition];
-  while (!line.empty()) {
-    ChunkRun& run = rank.runs.at(line.front());
+  while (const std::optional<Seq> seq = memory.next(partition)) {
+    ChunkRun& run = rank.runs.at(*seq);
     const bool last = partition == memory.terminal();
     const std::int64_t bytes = last ? run.shape->output : run.shape->held[partition];
     if (!memory.has_room(partition, bytes)) break;
-    memory.take(partition, bytes);
+    memory.enter(partition, bytes);
     memory.give(run.phase, run.shape->held[run.phase]);
     if (last) {
-      rank.to_store.push_back(line.front());
+      rank.to_store.push_back(*seq);
     } else {
       run.phase = partition;
-      rank.machine_line[partition].push_back(line.front());
+      rank.machine_line[partition].push_back(*seq);
     }
-    line.pop_front();
     moved = true;
   }
   if (partition == memory.terminal()) return moved;
@@ -94,7 +91,7 @@ void GraphRun::leave_phase(std::uint32_t r, Seq seq) {
   run.running = false;
   rank.engine->give_machine(run.phase);
   const auto phases = static_cast<std::uint32_t>(run.shape->held.size());
-  rank.room_line[run.phase + 1 < phases ? run.phase + 1 : rank.engine->terminal()].push_back(seq);
+  rank.engine->wait_for_room(seq, run.phase + 1 < phases ? run.phase + 1 : rank.engine->terminal());
 }
 
 }  // namespace hocket

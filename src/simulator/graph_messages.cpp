@@ -1,7 +1,6 @@
 // Messages from peer to peer: cut into segments that leave by the sender's port, travel and land like those of a
 // collective; a kernel or engine reads each byte once and writes it once. The sender never waits for the receiver.
 #include "simulator/graph_run.h"
-#include "simulator/step_run.h"
 
 namespace hocket {
 

@@ -53,11 +53,9 @@ void GraphPlans::number_groups(const TaskGraph& graph) {
   kind_of_group_.assign(groups_.size(), nullptr);
 }
 
-bool GraphPlans::may_fold(const Request& request) {
-  const TaskGraph& graph = request.graph;
-  if (!request.fold || graph.programs.size() != 1 || graph.has_messages()) return false;
-  if (!request.machine.platform.exceptions.empty()) return false;
-  const bool star = is_star(request.machine.topology);
+bool GraphPlans::may_be_alike(const TaskGraph& graph, const Topology& topology) {
+  if (graph.programs.size() != 1 || graph.has_messages()) return false;
+  const bool star = is_star(topology);
   return std::all_of(graph.divisions.begin(), graph.divisions.end(), [&](const RankDivision& division) {
     if (division.groups.empty()) return false;
     const std::size_t size = division.groups.front().size();
@@ -123,7 +121,7 @@ Result<void> GraphPlans::plan_kinds(const Request& request) {
   return {};
 }
 
-/// Keeps folding only where every shape allows it.
+/// Alike only where every shape is.
 void GraphPlans::find_symmetries(const StepMachine& machine) {
   const bool star = is_star(machine.topology);
   for (const NetworkKind& kind : kinds_) {
@@ -137,7 +135,7 @@ void GraphPlans::find_symmetries(const StepMachine& machine) {
         if (found) {
           star_symmetries_.emplace(shape, std::move(*found));
         } else {
-          folded_ = false;
+          alike_ = false;
         }
       }
     }
@@ -153,12 +151,12 @@ Result<GraphPlans> GraphPlans::make(const Request& request) {
   GraphPlans plans;
   plans.number_calls(request.graph);
   plans.number_groups(request.graph);
-  plans.folded_ = may_fold(request);
+  plans.alike_ = request.machine.platform.exceptions.empty() && may_be_alike(request.graph, request.machine.topology);
+  plans.folded_ = plans.alike_ && request.fold;
   HOCKET_TRY(plans.add_networks(request));
   HOCKET_TRY(plans.plan_kinds(request));
-  if (!plans.folded_) return plans;
-  plans.find_symmetries(request.machine);
-  if (plans.folded_) return plans;
+  if (plans.alike_) plans.find_symmetries(request.machine);
+  if (plans.alike_ || !plans.folded_) return plans;
   return make({request.graph, request.machine, request.choose, false});
 }
 

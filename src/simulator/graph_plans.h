@@ -41,6 +41,9 @@ class GraphPlans {
   [[nodiscard]] static Result<GraphPlans> make(const Request& request);
 
   [[nodiscard]] bool folded() const { return folded_; }
+  /// Every rank does the same in every collective, and they meet at a switch: what reaches a link at one instant then
+  /// goes on in the order of ops, which is the same seen from each rank.
+  [[nodiscard]] bool meets_in_order() const { return alike_ && !star_symmetries_.empty(); }
   [[nodiscard]] std::span<const PlannedGroup> groups() const { return groups_; }
   /// The index into groups() of a rank's group in a division, or kNoGroup.
   [[nodiscard]] std::uint32_t group(std::uint32_t division, std::uint32_t rank) const {
@@ -76,13 +79,14 @@ class GraphPlans {
   GraphPlans() = default;
   void number_calls(const TaskGraph& graph);
   void number_groups(const TaskGraph& graph);
-  [[nodiscard]] static bool may_fold(const Request& request);
+  [[nodiscard]] static bool may_be_alike(const TaskGraph& graph, const Topology& topology);
   Result<void> add_networks(const Request& request);
   Result<void> plan_kinds(const Request& request);
   [[nodiscard]] NetworkKind& kind_of(const Topology& network);
   void find_symmetries(const StepMachine& machine);
 
   bool folded_ = false;
+  bool alike_ = false;                                   // could be folded
   std::vector<std::vector<std::vector<NodeId>>> calls_;  // per program and division
   std::vector<std::vector<std::uint32_t>> call_of_;      // per program
   std::vector<PlannedGroup> groups_;

@@ -7,6 +7,13 @@ namespace {
 
 constexpr std::size_t kNamedMax = 8;
 
+/// Does not tell ranks apart, so that sums over ranks that do the same are multiples of one rank's.
+std::uint64_t event_hash(Picos time, std::uint64_t what, std::uint64_t amount) {
+  std::uint64_t z = static_cast<std::uint64_t>(time.count) * 0x9e3779b97f4a7c15ULL + (what << 48U) + amount;
+  z = (z ^ (z >> 29U)) * 0xbf58476d1ce4e5b9ULL;
+  return z ^ (z >> 32U);
+}
+
 }  // namespace
 
 GraphRun::GraphRun(Setup setup)
@@ -55,7 +62,6 @@ void GraphRun::set_up_rank(std::uint32_t r) {
   if (!setup_.layout) return;
   rank.engine.emplace(*setup_.layout);
   rank.machine_line.resize(setup_.layout->machines.size());
-  rank.room_line.resize(setup_.layout->partitions.size());
 }
 
 void GraphRun::set_up_calls() {
@@ -107,7 +113,27 @@ Result<GraphResult> GraphRun::run() {
     settle_all();
     if (queue_.empty()) return finish();
     now_ = queue_.front_time();
-    while (!queue_.empty() && queue_.front_time() == now_) handle(queue_.pop().payload);
+    take_instant();
+  }
+}
+
+/// Heads that reach a link at one instant enter it in the order of their events, or in an order that is the same seen
+/// from each rank.
+void GraphRun::take_instant() {
+  const bool sorts = setup_.plans.meets_in_order();
+  while (!queue_.empty() && queue_.front_time() == now_) {
+    heads_.clear();
+    while (!queue_.empty() && queue_.front_time() == now_) {
+      const Event event = queue_.pop().payload;
+      if (sorts && event.what == Event::What::kHead) {
+        heads_.push_back(event);
+      } else {
+        handle(event);
+      }
+    }
+    const auto place = [&](const Event& e) { return std::pair(e.seq, setup_.plans.order(*flows_[e.seq].shape, e.op)); };
+    std::stable_sort(heads_.begin(), heads_.end(), [&](const Event& a, const Event& b) { return place(a) < place(b); });
+    for (const Event& event : heads_) handle(event);
   }
 }
 
@@ -137,6 +163,7 @@ void GraphRun::settle_all() {
 }
 
 void GraphRun::handle(const Event& event) {
+  event_sum_ += event_hash(now_, static_cast<std::uint64_t>(event.what), static_cast<std::uint64_t>(event.bytes));
   if (event.what == Event::What::kHead) return enter_link(event);
   Rank& rank = ranks_[event.rank];
   mark(event.rank);
@@ -267,6 +294,20 @@ double GraphRun::padded_bytes() const {
   return padded * setup_.options.steps;
 }
 
+/// What all ranks did together.
+void GraphRun::add_up(StepResult& step) const {
+  const double each = setup_.plans.folded() ? setup_.graph.ranks() : 1;
+  for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+    const StepResult& one = ranks_[r].result.step;
+    step.all_memory_bytes += each * (one.compute_memory_bytes + one.memory_bytes_read + one.memory_bytes_written);
+    for (const Task& t : setup_.graph.program(r).tasks) {
+      const bool is_kernel = !t.collective && !t.message && !t.on_host;
+      if (is_kernel) step.all_flops += each * setup_.options.steps * t.compute.flops;
+      step.has_stated_compute = step.has_stated_compute || (is_kernel && t.compute.stated);
+    }
+  }
+}
+
 Result<GraphResult> GraphRun::finish() {
   std::size_t slowest = 0;
   std::vector<Picos> ended;
@@ -278,16 +319,19 @@ Result<GraphResult> GraphRun::finish() {
   }
   const auto index = static_cast<std::uint32_t>(slowest);
   book_gap(index, ranks_[slowest].result.step.time);
-  GraphResult result = std::move(ranks_[slowest].result);
+  GraphResult result = ranks_[slowest].result;
   result.messages = messages_.size();
   result.ended = std::move(ended);
   StepResult& step = result.step;
+  add_up(step);
+  step.frequency = setup_.frequency;
   step.ranks = setup_.graph.ranks();
   step.simulated = static_cast<std::uint32_t>(ranks_.size());
   step.network_bytes = network_bytes_ * (setup_.plans.folded() ? step.ranks : 1);
   step.padded_bytes = padded_bytes();
   step.chunks = flows_.size();
   step.events = queue_.count();
+  step.event_sum = event_sum_;
   return result;
 }
 

@@ -1,6 +1,7 @@
-// GraphRun: the event loop behind simulate_graph(), StepRun's rules for ranks that differ. Per rank: a stream of
-// compute and one of its host, a pool of shares (shared_pool.h), the chunks of its groups' collectives, messages, ports
-// that feed its links and, with an ace engine, the engine's memory. Chunks get their number when all members have
+// GraphRun: the event loop behind simulate_graph(). Per rank: a stream of compute and one of its host, a pool of shares
+// (shared_pool.h), the chunks of its groups' collectives, messages, ports that feed its links and, with an ace engine,
+// the engine's memory. All that happens at one instant is taken in first, then each rank starts what has become
+// possible, in an order that does not depend on how ranks are numbered. Chunks get their number when all members have
 // reached the collective (lifo: and one of them has room), and every member takes its chunks in the order of these
 // numbers, so that engines with little memory cannot block one another. Ownership: borrows graph, plans and machine.
 // Threading: one owner. Refuses: nothing of its own; run() names what waits when nothing can move.
@@ -30,6 +31,7 @@ class GraphRun {
     const StepOptions& options;
     const GraphPlans& plans;
     std::optional<EngineLayout> layout;  // ace
+    double frequency = 1;                // of the compute units, of the highest
   };
   explicit GraphRun(Setup setup);
 
@@ -103,8 +105,8 @@ class GraphRun {
     std::optional<EngineMemory> engine;
     std::deque<Seq> to_load, to_store;
     bool loading = false, storing = false;
-    std::vector<std::deque<Seq>> machine_line, room_line;  // per phase
-    std::string last_done;                                 // what ended last beside compute
+    std::vector<std::deque<Seq>> machine_line;  // per phase
+    std::string last_done;                      // what ended last beside compute
     bool dirty = false;
     GraphResult result;
   };
@@ -144,6 +146,7 @@ class GraphRun {
   void set_up_rank(std::uint32_t rank);
   void set_up_calls();
   Result<void> set_up_messages();
+  void take_instant();
   void handle(const Event& event);
   void take_pool_ends(std::uint32_t rank);
   void mark(std::uint32_t rank);
@@ -151,6 +154,7 @@ class GraphRun {
   bool settle_once(std::uint32_t rank);
   void schedule_pool(std::uint32_t rank);
   [[nodiscard]] Result<GraphResult> finish();
+  void add_up(StepResult& step) const;
   [[nodiscard]] double padded_bytes() const;
   [[nodiscard]] Error stands_still() const;
   [[nodiscard]] std::string waiting_text(std::uint32_t rank, Instance instance) const;
@@ -229,6 +233,7 @@ class GraphRun {
   std::vector<Message> messages_;                       // step after step
   std::vector<CallId> newly_reached_;
   std::vector<std::uint32_t> dirty_;
+  std::vector<Event> heads_;    // of this instant
   std::vector<Picos> free_;     // per link
   std::vector<Picos> latency_;  // per link
   std::vector<std::uint32_t> port_of_link_;
@@ -238,6 +243,19 @@ class GraphRun {
   std::uint32_t port_depth_ = 2;
   std::uint32_t in_flight_max_ = 64;
   double network_bytes_ = 0;
+  std::uint64_t event_sum_ = 0;
+};
+
+/// The resources of an endpoint's pool.
+enum EndpointResource : std::uint32_t {
+  kPoolMemory,         // shared by compute and communication
+  kPoolComputeMemory,  // compute's part of a static split
+  kPoolCompute,        // in seconds of the whole endpoint
+  kPoolBudget,         // what communication may take of memory
+  kPoolBusOut,
+  kPoolBusIn,
+  kPoolUnits,   // bytes read by communication kernels
+  kPoolEngine,  // bytes copied by DMA engines or added by an ace engine
 };
 
 }  // namespace hocket

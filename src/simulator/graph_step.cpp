@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "simulator/graph_run.h"
+#include "simulator/power_cap.h"
 
 namespace hocket {
 namespace {
@@ -52,11 +53,16 @@ Result<GraphResult> simulate_graph(const TaskGraph& graph, const StepMachine& ma
   HOCKET_TRY(check(graph, machine, options));
   HOCKET_TRY_ASSIGN(const GraphPlans plans, GraphPlans::make({graph, machine, choose, options.fold}));
   HOCKET_TRY(check_size(graph, options, plans.folded()));
-  GraphRun::Setup setup{graph, machine, options, plans, {}};
+  std::optional<EngineLayout> layout;
   if (machine.engine.kind == EngineKind::kAce && plans.longest() != nullptr) {
-    HOCKET_TRY_ASSIGN(setup.layout, plan_engine(machine.engine, *plans.longest(), options.partitions));
+    HOCKET_TRY_ASSIGN(layout, plan_engine(machine.engine, *plans.longest(), options.partitions));
   }
-  HOCKET_TRY_ASSIGN(GraphResult result, GraphRun(std::move(setup)).run());
+  const auto run = [&](double frequency) {
+    return GraphRun({graph, machine, options, plans, layout, frequency}).run();
+  };
+  HOCKET_TRY_ASSIGN(GraphResult result, options.power_cap_W != 0
+                                            ? hold_power_cap(options.power_cap_W, machine.platform.power, run)
+                                            : run(1));
   result.algorithms = plans.algorithms(graph);
   result.step.memory = graph.memory.value_or(WorkMemory{});
   result.step.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "simulator/graph_run.h"
-#include "simulator/step_run.h"
 
 namespace hocket {
 namespace {
@@ -39,7 +38,8 @@ void GraphRun::set_capacities(std::uint32_t r) {
   set(kPoolBudget, budget);
   set(kPoolBusOut, value_or(e.bus_bandwidth, kUnlimited));
   set(kPoolBusIn, value_or(e.bus_bandwidth, kUnlimited));
-  set(kPoolUnits, !kernels ? kUnlimited : held * value_or(e.unit_bandwidth, held > 0 ? kUnlimited : 0));
+  const double of_unit = value_or(e.unit_bandwidth, held > 0 ? kUnlimited : 0);
+  set(kPoolUnits, !kernels ? kUnlimited : held * of_unit * setup_.frequency);
   double engine = kUnlimited;
   if (engine_.kind == EngineKind::kDma && engine_.dma_engines)
     engine = engine_.dma_engines->value * engine_.dma_bandwidth->value;
@@ -52,7 +52,7 @@ std::array<PoolDemand, 2> GraphRun::compute_demands(std::uint32_t r, const WorkC
   const std::uint32_t memory = engine_.split == BudgetSplit::kStatic ? kPoolComputeMemory : kPoolMemory;
   if (compute.stated) return {PoolDemand{kPoolCompute, compute.stated->value}, PoolDemand{memory, 0}};
   const MaybeFigure& rate = setup_.machine.platform.endpoint_of(r).rates[static_cast<std::size_t>(compute.type)];
-  const double seconds = compute.flops > 0 ? compute.flops / rate->value : 0;
+  const double seconds = compute.flops > 0 ? compute.flops / (rate->value * setup_.frequency) : 0;
   return {PoolDemand{kPoolCompute, seconds}, PoolDemand{memory, compute.memory_bytes}};
 }
 

@@ -23,7 +23,7 @@ class RankSymmetry {
   [[nodiscard]] static std::optional<RankSymmetry> find(const Schedule& schedule, const Topology& topology,
                                                         const FlatRoutes& routes, const EndpointCosts& costs);
   /// The same where every rank is joined to one switch by a link each way (is_star()), over which all it sends and
-  /// receives goes. Which of two messages that reach a rank's link at one instant goes first is not part of the proof.
+  /// receives goes. Of two messages that reach a rank's link at one instant the one of the lower op must go first.
   [[nodiscard]] static std::optional<RankSymmetry> find_on_star(const Schedule& schedule, const Topology& topology,
                                                                 const FlatRoutes& routes, const EndpointCosts& costs);
 

@@ -1,8 +1,6 @@
 #include "simulator/step.h"
 
-#include <chrono>
-
-#include "simulator/step_run.h"
+#include "simulator/graph_step.h"
 
 namespace hocket {
 namespace {
@@ -33,17 +31,12 @@ Result<void> check(const Workload& workload, const StepMachine& machine, const S
 
 Result<StepResult> simulate_step(const Workload& workload, const StepMachine& machine, const ScheduleChooser& choose,
                                  const StepOptions& options) {
-  const auto begin = std::chrono::steady_clock::now();
   HOCKET_TRY(check(workload, machine, options));
-  HOCKET_TRY_ASSIGN(const StepPlans plans, StepPlans::make(workload, machine, choose));
-  StepRun::Setup setup{workload, machine, options, plans, {}, options.fold && plans.symmetric()};
-  if (machine.engine.kind == EngineKind::kAce && plans.longest() != nullptr) {
-    HOCKET_TRY_ASSIGN(setup.layout, plan_engine(machine.engine, *plans.longest(), options.partitions));
-  }
-  HOCKET_TRY_ASSIGN(StepResult result, StepRun(std::move(setup)).run());
-  result.memory = workload.memory.value_or(WorkMemory{});
-  result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return result;
+  const GroupChooser choose_for_all = [&](const Collective& collective, const Topology& /*network*/,
+                                          Bytes /*largest*/) { return choose(collective); };
+  const TaskGraph graph = graph_of(workload, machine.topology.rank_count());
+  HOCKET_TRY_ASSIGN(GraphResult whole, simulate_graph(graph, machine, choose_for_all, options));
+  return std::move(whole.step);
 }
 
 }  // namespace hocket

@@ -31,6 +31,7 @@ struct StepOptions {
   std::uint32_t steps = 1;
   bool fold = true;  // one rank for all where they provably do the same
   PartitionRule partitions = PartitionRule::kDemand;
+  double power_cap_W = 0;  // mean power that an npu may take; 0: no cap (power_cap.h)
   bool timeline = false;
   std::size_t timeline_max = 200000;
 };
@@ -55,12 +56,17 @@ struct StepResult {
   double memory_bytes_read = 0;              // by collectives
   double memory_bytes_written = 0;
   double compute_memory_bytes = 0;
-  double padded_bytes = 0;  // added to collectives so that their pieces are equal
-  WorkMemory memory;        // what the workload says it holds; zeros: not known
+  double all_memory_bytes = 0;      // of kernels, collectives and messages, over all ranks
+  double all_flops = 0;             // over all ranks
+  double frequency = 1;             // of the clock of compute units, that a cap left
+  bool has_stated_compute = false;  // some kernels have a time instead of operations
+  double padded_bytes = 0;          // added to collectives so that their pieces are equal
+  WorkMemory memory;                // what the workload says it holds; zeros: not known
   std::uint32_t ranks = 0;
   std::uint32_t simulated = 0;  // ranks simulated; 1 when folded
   std::uint64_t chunks = 0;
   std::uint64_t events = 0;
+  std::uint64_t event_sum = 0;  // of a hash of each event's time, kind and bytes, over all ranks simulated
   double wall_s = 0;
   std::vector<StepInterval> timeline;
 

@@ -100,7 +100,6 @@ Result<void> StepPlans::add(const StepMachine& machine, const ScheduleChooser& c
   }
   if (const std::int64_t left = collective.bytes.count % chunk; left > 0) {
     what.count = round_up(left) / element;
-    padded_ += static_cast<double>(round_up(left) - left);
     HOCKET_TRY_ASSIGN(cut.rest, shape(machine, what));
   }
   collectives_.push_back(cut);
@@ -119,14 +118,12 @@ Result<const ChunkShape*> StepPlans::shape(const StepMachine& machine, const Bou
   auto symmetry = RankSymmetry::find(plan.schedule(), machine.topology, routes, costs);
   const std::int64_t input = buffer_bytes(plan, 0, Buffer::kInput);
   const std::int64_t output = buffer_bytes(plan, 0, Buffer::kOutput);
-  const EndpointTraffic traffic = endpoint_traffic(plan, machine.topology, machine.engine.kind, 0);
   shapes_.push_back({.plan = std::move(plan),
                      .costs = std::move(costs),
                      .routes = std::move(routes),
                      .symmetry = std::move(symmetry),
                      .input = input,
-                     .output = output,
-                     .traffic = traffic});
+                     .output = output});
   count_phases(shapes_.back());
   measure_phases(shapes_.back(), machine.topology);
   return &shapes_.back();
@@ -140,11 +137,6 @@ const ChunkShape* StepPlans::longest() const {
     if (more) longest = &shape;
   }
   return longest;
-}
-
-bool StepPlans::symmetric() const {
-  return std::all_of(shapes_.begin(), shapes_.end(),
-                     [](const ChunkShape& shape) { return shape.symmetry.has_value(); });
 }
 
 }  // namespace hocket

@@ -1,6 +1,6 @@
 // StepPlans: the collectives of a workload cut into chunks, each chunk a proved plan with its costs at the endpoint.
 // A collective has equal chunks and perhaps a smaller last one; chunks of one kind and size share one shape. Sizes are
-// rounded up so that all pieces are equal, which is counted as padding. Ownership: owns plans and tables.
+// rounded up so that all pieces are equal. Ownership: owns plans and tables.
 // Threading: immutable once made. Refuses: what the chooser and Plan::bind refuse, schedules for other ranks.
 #pragma once
 
@@ -30,9 +30,6 @@ struct ChunkShape {
   std::vector<double> phase_rates;                    // per phase: of the links that a rank uses, B/s
   std::int64_t input = 0;                             // bytes a rank reads once, and
   std::int64_t output = 0;                            // writes once
-  EndpointTraffic traffic;                            // of rank 0
-
-  [[nodiscard]] std::uint32_t order(OpId id) const { return symmetry ? symmetry->order(id) : id; }
 };
 
 /// A collective: `full` chunks of one shape, then one of another.
@@ -53,9 +50,6 @@ class StepPlans {
   [[nodiscard]] const ChunkedCollective& of(NodeId node) const { return collectives_[node]; }
   /// The shape with the most phases, which decides how an engine's memory is cut; null without collectives.
   [[nodiscard]] const ChunkShape* longest() const;
-  /// All ranks do the same in every collective.
-  [[nodiscard]] bool symmetric() const;
-  [[nodiscard]] double padded_bytes() const { return padded_; }
 
  private:
   StepPlans() = default;
@@ -65,7 +59,6 @@ class StepPlans {
   std::vector<ChunkedCollective> collectives_;  // per node; empty for compute
   std::deque<ChunkShape> shapes_;               // never move
   std::map<CollectiveKind, VerifiedSchedule> schedules_;
-  double padded_ = 0;
 };
 
 /// Bytes of a chunk and of a message: the engine's, or what is usual where it says nothing.

@@ -4,11 +4,14 @@
 
 #include <iterator>
 
+#include "exchange/perfetto.h"
 #include "simulator/chrome_words.h"
 
 namespace hocket {
 
-std::string step_timeline(std::span<const StepTrack> tracks) {
+namespace {
+
+std::string chrome_step_timeline(std::span<const StepTrack> tracks) {
   std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
   const auto out = std::back_inserter(text);
   const char* between = "";
@@ -23,6 +26,24 @@ std::string step_timeline(std::span<const StepTrack> tracks) {
     }
   }
   return text + "\n]}\n";
+}
+
+std::string perfetto_step_timeline(std::span<const StepTrack> tracks) {
+  std::vector<PerfettoProcess> processes;
+  processes.reserve(tracks.size());
+  for (const StepTrack& track : tracks) {
+    PerfettoProcess& process =
+        processes.emplace_back(PerfettoProcess{track.name, {{"compute", {}}, {"communication", {}}}});
+    for (const StepInterval& bar : track.intervals)
+      process.tracks[bar.compute ? 0 : 1].slices.push_back({bar.name, bar.begin, bar.end});
+  }
+  return write_perfetto(processes);
+}
+
+}  // namespace
+
+std::string step_timeline(std::span<const StepTrack> tracks, std::string_view file) {
+  return is_perfetto_name(file) ? perfetto_step_timeline(tracks) : chrome_step_timeline(tracks);
 }
 
 }  // namespace hocket

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
+#include <span>
+#include <vector>
 
+#include "exchange/perfetto.h"
 #include "simulator/chrome_words.h"
 
 namespace hocket {
@@ -31,6 +35,27 @@ std::string chrome_timeline(const SimulationResult& result, const Plan& plan, co
                    plan.schedule().rank_of(bar.op), op.peer, op.source_piece, op.step, op.channel);
   }
   return text + "\n]}\n";
+}
+
+std::string perfetto_timeline(const SimulationResult& result, const Plan& plan, const Topology& topology) {
+  PerfettoProcess links{"links", {}};
+  if (result.timeline_dropped > 0) links.name += fmt::format(" ({} bars left out)", result.timeline_dropped);
+  std::vector<std::size_t> track_of(result.link_bytes.size(), 0);
+  for (LinkId link = 0; link < result.link_bytes.size(); ++link) {
+    if (result.link_bytes[link] == 0) continue;
+    track_of[link] = links.tracks.size();
+    links.tracks.push_back({topology.describe_link(link), {}});
+  }
+  for (const LinkInterval& bar : result.timeline) {
+    const Op& op = plan.schedule().op(bar.op);
+    links.tracks[track_of[bar.link]].slices.push_back(
+        {fmt::format("{} -> {}", plan.schedule().rank_of(bar.op), op.peer), bar.begin, bar.end});
+  }
+  for (PerfettoTrack& track : links.tracks) {
+    std::stable_sort(track.slices.begin(), track.slices.end(),
+                     [](const PerfettoSlice& a, const PerfettoSlice& b) { return a.begin < b.begin; });
+  }
+  return write_perfetto(std::span(&links, 1));
 }
 
 }  // namespace hocket

@@ -1,6 +1,7 @@
-// Chrome JSON of a simulation: one process "links", one thread row per link that carried something, one bar per
-// segment. Opens in chrome://tracing and Perfetto. Times are microseconds with picosecond fractions. Ownership: returns
-// text. Threading: pure function. Refuses: nothing; when bars were left out the metadata says how many.
+// Timeline of a simulation as Chrome JSON or, likewise, as a Perfetto trace (exchange/perfetto.h): one process "links",
+// one thread row per link that carried something, one bar per segment. Opens in chrome://tracing and Perfetto. Times
+// are microseconds with picosecond fractions. Ownership: returns text. Threading: pure function. Refuses: nothing; when
+// bars were left out the metadata says how many.
 #pragma once
 
 #include <string>
@@ -10,5 +11,6 @@
 namespace hocket {
 
 [[nodiscard]] std::string chrome_timeline(const SimulationResult& result, const Plan& plan, const Topology& topology);
+[[nodiscard]] std::string perfetto_timeline(const SimulationResult& result, const Plan& plan, const Topology& topology);
 
 }  // namespace hocket

@@ -225,8 +225,9 @@ TEST(AceAcceptance, ExecutedItIsBitEqualToThePlainAllReduce) {
 TEST(AceAcceptance, FoldedEqualsUnfolded) {
   for (const std::string words : {"ace:4x2x2", "ace:2x3x4", "ace:4x4x2"}) {
     const StepWorld world(words);
-    const Workload w = workload_of({test::kernel_node(1e9, 4e6), all_reduce_node(300000, {0}),
-                                    test::kernel_node(1e9, 9e6, {0}), all_reduce_node(1 << 20, {2})});
+    Workload w = workload_of({test::kernel_node(1e9, 4e6), all_reduce_node(300000, {0}),
+                              test::kernel_node(1e9, 9e6, {0}), all_reduce_node(1 << 20, {2})});
+    w.nodes[2].after_previous = {1};
     for (const CommunicationEngine& engine : world.platform.engines) {
       const StepResult folded = world.run(w, engine, {.steps = 2});
       const StepResult all = world.run(w, engine, {.steps = 2, .fold = false});

@@ -222,6 +222,26 @@ TEST(PacketModel, HeadFlitsAndHopsExactly) {
   }
 }
 
+// One message over 1 to 8 links of a torus of two rates, in sizes that packets divide and that they do not: without
+// head flits, and with the share of head flits taken out of the transfer, packets take within 2 % of the message.
+TEST(PacketModel, AMultiHopMessageTakesWhatItTakesWhole) {
+  TopologyOptions options;
+  options.links = {{{16e9}, {150e-9}}, {{7e9}, {400e-9}}};
+  const Topology torus = *topology_from_spec("torus:8x8", options);
+  for (const VertexId to : {1U, 4U, 8U, 9U, 27U, 36U}) {
+    const Topology pair = *with_ranks(torus, std::vector<VertexId>{0, to});
+    const auto latency = static_cast<double>(picos(transfer(0), pair));
+    for (const std::int64_t bytes : {4096, 100'004, 1 << 20}) {
+      const auto whole = static_cast<double>(picos(transfer(bytes), pair));
+      EXPECT_GT(whole, latency);
+      const auto bare = static_cast<double>(picos(transfer(bytes), pair, {.model = kPacket, .head_flit = Bytes{0}}));
+      EXPECT_NEAR(bare / whole, 1, 0.02) << to << ' ' << bytes;
+      const auto headed = static_cast<double>(picos(transfer(bytes), pair, {.model = kPacket}));
+      EXPECT_NEAR(((headed - latency) * 256 / 272 + latency) / whole, 1, 0.02) << to << ' ' << bytes;
+    }
+  }
+}
+
 /// A chain of three ranks for a long piece (510 parts); a short one (1 part) goes from rank 0 to both.
 Plan through_traffic() {
   ScheduleBuilder builder({CollectiveKind::kBroadcast, 3, 0}, {1, 2, {510, 1}, false}, "through");

@@ -28,9 +28,6 @@ struct GraphWorld {
 
   [[nodiscard]] StepMachine machine(const CommunicationEngine& engine) const { return {platform, topology, engine}; }
   [[nodiscard]] GroupChooser chooser() const { return choose_for_groups(algorithms).value(); }
-  [[nodiscard]] ScheduleChooser step_chooser() const {
-    return [this](const Collective& collective) { return chooser()(collective, topology, Bytes{1 << 20}); };
-  }
   [[nodiscard]] Result<GraphResult> try_run(const TaskGraph& graph, const StepOptions& options = {}) const {
     return simulate_graph(graph, machine(platform.engines.front()), chooser(), options);
   }

@@ -1,9 +1,7 @@
-// Task graphs on shared endpoints: the same picoseconds as training steps where all ranks do the same, closed forms of
-// messages, groups on their own links, and what is refused.
+// Task graphs on shared endpoints: closed forms of messages, groups on their own links, and what is refused.
 #include <gtest/gtest.h>
 
 #include "support/graph_world.h"
-#include "workload/model.h"
 
 namespace hocket {
 namespace {
@@ -48,41 +46,6 @@ Task all_reduce(std::int64_t bytes, std::uint32_t division = 0, std::vector<Node
   t.after = std::move(after);
   return t;
 }
-
-struct SameCase {
-  std::string platform, workload, algorithm;
-  std::uint32_t steps;
-};
-
-class GraphEqualsStep : public ::testing::TestWithParam<SameCase> {};
-
-TEST_P(GraphEqualsStep, ToThePicosecond) {
-  const GraphWorld world(GetParam().platform, GetParam().algorithm);
-  const Workload workload = workload_from_model(GetParam().workload, {.batch = 4}).value();
-  const TaskGraph graph = graph_of(workload, world.topology.rank_count());
-  for (const CommunicationEngine& engine : world.platform.engines) {
-    for (const bool fold : {true, false}) {
-      const StepOptions options{.steps = GetParam().steps, .fold = fold, .timeline = true};
-      const StepResult step = simulate_step(workload, world.machine(engine), world.step_chooser(), options).value();
-      const StepResult whole = simulate_graph(graph, world.machine(engine), world.chooser(), options).value().step;
-      EXPECT_EQ(step.time.count, whole.time.count) << engine.name << fold;
-      EXPECT_EQ(step.compute_busy.count, whole.compute_busy.count);
-      EXPECT_EQ(step.communication.count, whole.communication.count);
-      EXPECT_EQ(step.exposed_for, whole.exposed_for);
-      EXPECT_EQ(step.memory_bytes_read, whole.memory_bytes_read);
-      EXPECT_EQ(step.memory_bytes_written, whole.memory_bytes_written);
-      EXPECT_EQ(step.network_bytes, whole.network_bytes);
-      EXPECT_EQ(step.padded_bytes, whole.padded_bytes);
-      EXPECT_EQ(step.timeline.size(), whole.timeline.size());
-      EXPECT_TRUE(whole.simulated == step.simulated || (fold && whole.simulated == 1));
-    }
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(All, GraphEqualsStep,
-                         ::testing::Values(SameCase{"ace:2x2x2", "dlrm", "", 2},
-                                           SameCase{"ace:2x2x2", "dlrm", "dimension_rings", 1},
-                                           SameCase{"v100:4", "dlrm", "ring", 1}));
 
 TEST(GraphStep, AMessageTakesItsLinkAndLatency) {
   const GraphWorld world(two_npus());

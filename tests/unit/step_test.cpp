@@ -169,7 +169,7 @@ TEST(Step, RefusesWhatCannotBe) {
   const auto result = still.try_run(workload_of({all_reduce_node(kPairBytes)}), stuck);
   ASSERT_FALSE(result);
   EXPECT_EQ(exit_code(result.error().code), 1);
-  EXPECT_NE(result.error().text.find("rank 0 'all_reduce' of step 0"), std::string::npos) << result.error().text;
+  EXPECT_NE(result.error().text.find("node 0 'all_reduce' (rank 0)"), std::string::npos) << result.error().text;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "algorithms/algorithm.h"
 #include "algorithms/parts/trees.h"
 #include "simulator/simulator.h"
 #include "topology/spec.h"
@@ -60,6 +61,55 @@ INSTANTIATE_TEST_SUITE_P(All, SymmetricPlans,
                                                           "hypercube:5", "full:7", "torus:2x6"),
                                           testing::Values(CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
                                                           CollectiveKind::kReduceScatter)));
+
+class SymmetricRingPlans : public testing::TestWithParam<std::tuple<const char*, CollectiveKind>> {};
+
+// The algorithm of every rank, in whole messages, on one rate and on a slower one for each further dimension.
+TEST_P(SymmetricRingPlans, AreTheWrittenOutOnes) {
+  const auto& [spec, kind] = GetParam();
+  for (const std::vector<std::string>& links :
+       {std::vector<std::string>{"16GB/s,150ns"}, {"16GB/s,150ns", "7GB/s,300ns", "3GB/s,1us"}}) {
+    const bool grid = std::string_view(spec).starts_with("torus");
+    const Topology t = make(spec, grid ? links : std::vector<std::string>{links.back()});
+    for (const std::int64_t elements : {6, 6000}) {
+      const BoundCollective what = bind(kind, t, elements);
+      const auto plan = plan_symmetric_rings(t, what);
+      ASSERT_TRUE(plan) << spec << ' ' << plan.error().text;
+      EXPECT_EQ(plan->padded, 0);
+      auto schedule = find_algorithm(plan->algorithm).value()->plan({t, what.collective});
+      ASSERT_TRUE(schedule) << schedule.error().text;
+      const auto bound = Plan::bind(*prove(std::move(*schedule)), what, Bytes{1 << 30});
+      ASSERT_TRUE(bound);
+      const auto simulated = simulate(*bound, t, {});
+      ASSERT_TRUE(simulated) << simulated.error().text;
+      EXPECT_EQ(plan->simulated.time.count, simulated->time.count) << spec << ' ' << elements;
+      const Translations translations = *Translations::of(t);
+      for (std::uint32_t c = 0; c < plan->simulated.class_bytes.size(); ++c)
+        EXPECT_EQ(plan->simulated.class_bytes[c], simulated->link_bytes[translations.link(1, c)]) << spec << ' ' << c;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rings, SymmetricRingPlans,
+                         testing::Combine(testing::Values("ring:5", "ring:8"),
+                                          testing::Values(CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
+                                                          CollectiveKind::kReduceScatter)));
+INSTANTIATE_TEST_SUITE_P(Grids, SymmetricRingPlans,
+                         testing::Combine(testing::Values("torus:4x4", "torus:3x5", "torus:8x3", "torus:3x4x5"),
+                                          testing::Values(CollectiveKind::kAllReduce)));
+
+TEST(SymmetricRings, PadSharesThatAreNotEqualAndRefuseOtherNetworks) {
+  const Topology torus = make("torus:4x4");
+  BoundCollective uneven = bind(CollectiveKind::kAllReduce, torus, 2);
+  uneven.count += 1;
+  const auto padded = plan_symmetric_rings(torus, uneven);
+  ASSERT_TRUE(padded) << padded.error().text;
+  EXPECT_EQ(padded->padded, 4 * (2 * 16 * 2 - 33));
+  const Topology mesh = make("mesh:4x4");
+  EXPECT_FALSE(plan_symmetric_rings(mesh, bind(CollectiveKind::kAllReduce, mesh, 4)));
+  EXPECT_FALSE(plan_symmetric_rings(torus, bind(CollectiveKind::kBroadcast, torus, 4)));
+  EXPECT_FALSE(plan_symmetric_rings(torus, bind(CollectiveKind::kAllGather, torus, 4)));
+}
 
 // Every class brings at most one vertex a step; MultiTree needs 5 on torus 4x4 and 17 on 8x8.
 TEST(SymmetricPlan, StepsAreFew) {

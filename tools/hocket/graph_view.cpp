@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "base/file.h"
 #include "exchange/chakra_graph.h"
@@ -14,7 +15,10 @@
 #include "planner/group_choice.h"
 #include "report/table.h"
 #include "simulator/graph_step.h"
+#include "simulator/step_energy.h"
 #include "simulator/step_timeline.h"
+#include "step_csv.h"
+#include "workload/buckets.h"
 #include "workload/parallel.h"
 
 namespace hocket {
@@ -36,7 +40,6 @@ Result<void> refuse_model_flags(const GraphFlags& work, const StepFlags& flags) 
   const std::string_view given = flags.batch > 0            ? "--batch"
                                  : flags.sequence > 0       ? "--sequence"
                                  : !flags.precision.empty() ? "--precision"
-                                 : !flags.bucket.empty()    ? "--bucket"
                                  : !flags.optimizer.empty() ? "--optimizer"
                                                             : flags.parallel.given();
   if (given.empty()) return {};
@@ -62,6 +65,23 @@ Result<ImportedGraph> spread_model(const std::string& name, const StepFlags& ste
   HOCKET_TRY_ASSIGN(const LayeredModel model, layered_model(name, request));
   HOCKET_TRY_ASSIGN(const ParallelPlan plan, plan_parallel(model, request, step.parallel.asked(), ranks));
   return ImportedGraph{parallel_graph(model, request, plan), {"spread: " + plan.text()}, {}};
+}
+
+/// The work with its gradients gathered as --bucket says.
+Result<ImportedGraph> bucketed(ImportedGraph imported, const std::string& bucket) {
+  if (bucket.empty()) return imported;
+  HOCKET_TRY_ASSIGN(const Bytes bytes, parse_bytes(bucket));
+  const auto calls = [&] {
+    std::size_t count = 0;
+    for (const Task& task : imported.graph.program(0).tasks) count += task.collective ? 1 : 0;
+    return count;
+  };
+  const std::size_t before = calls();
+  imported.graph = with_buckets(std::move(imported.graph), bytes);
+  imported.counts.push_back(
+      fmt::format("buckets of {}: {} collectives of rank 0 are {}", format_bytes(bytes), before, calls()));
+  HOCKET_TRY(validate(imported.graph));
+  return imported;
 }
 
 /// FILE.yaml holds all; traces are one file per rank and one for the groups.
@@ -93,8 +113,10 @@ std::string division_text(const RankDivision& division) {
                      division.groups.size() == 1 ? "" : "s", size, most == 1 ? "" : "s");
 }
 
-nlohmann::ordered_json row_json(const Row& row, std::uint32_t steps) {
+nlohmann::ordered_json row_json(const Row& row, const Platform& platform, std::uint32_t steps) {
   const StepResult& r = row.result.step;
+  const std::optional<double> energy = step_energy(r, platform.power);
+  const std::optional<double> power = step_power(r, platform.power);
   nlohmann::ordered_json exposed = nlohmann::ordered_json::object();
   for (const auto& entry : r.exposed_for) exposed[entry.first] = to_seconds(entry.second).value;
   return {{"endpoint", row.engine.name},
@@ -115,7 +137,9 @@ nlohmann::ordered_json row_json(const Row& row, std::uint32_t steps) {
           {"sent_bytes", r.sent_bytes},
           {"network_bytes", r.network_bytes},
           {"messages", row.result.messages},
-          {"energy_J", nullptr},
+          {"energy_J", energy ? nlohmann::ordered_json(*energy) : nlohmann::ordered_json(nullptr)},
+          {"power_W", power ? nlohmann::ordered_json(*power) : nlohmann::ordered_json(nullptr)},
+          {"frequency", r.frequency},
           {"ranks", r.ranks},
           {"ranks_simulated", r.simulated},
           {"events", r.events},
@@ -134,12 +158,13 @@ void print_document(const ImportedGraph& imported, const Platform& platform, con
   out["memory"] = memory_json(memory_of(imported), platform);
   for (const RankDivision& division : imported.graph.divisions)
     out["groups"].push_back({{"name", division.name}, {"groups", division.groups.size()}});
-  for (const Row& row : rows) out["rows"].push_back(row_json(row, steps));
+  for (const Row& row : rows) out["rows"].push_back(row_json(row, platform, steps));
   print_json(out);
 }
 
 void print_text(const ImportedGraph& imported, const Platform& platform, const std::vector<Row>& rows,
-                std::uint32_t steps) {
+                const StepFlags& flags) {
+  const std::uint32_t steps = flags.steps;
   fmt::print("{}: {}\n", imported.graph.name, imported.graph.source);
   for (const std::string& line : imported.counts) fmt::print("{}\n", line);
   print_losses("note", imported.losses);
@@ -161,9 +186,28 @@ void print_text(const ImportedGraph& imported, const Platform& platform, const s
     for (const auto& entry : row.result.step.exposed_for)
       fmt::print("exposed with {}: {} for {}\n", row.engine.name, time_text(entry.second), entry.first);
   }
+  for (const Row& row : rows) fmt::print("{}", cap_line(row.engine.name, row.result.step, platform, flags));
   if (imported.graph.memory) fmt::print("{}\n", memory_line(memory_of(imported), platform));
   fmt::print("figures are those of the rank that ends last; {}\n",
              rows.front().result.step.simulated == 1 ? "one rank stands for all: proved alike" : "all ranks simulated");
+}
+
+Result<void> write_files(const std::vector<Row>& rows, const Platform& platform, std::uint32_t steps,
+                         const StepFiles& files) {
+  std::vector<StepTrack> tracks;
+  std::vector<StepCsvRow> lines;
+  tracks.reserve(rows.size());
+  lines.reserve(rows.size());
+  for (const Row& row : rows) {
+    tracks.push_back({row.engine.name, row.result.step.timeline});
+    lines.push_back({row.engine.name, &row.result.step});
+  }
+  if (!files.csv.empty()) {
+    HOCKET_TRY_ASSIGN(const std::string text, step_csv(lines, steps, platform.power));
+    HOCKET_TRY(write_file(files.csv, text));
+  }
+  if (files.timeline.empty()) return {};
+  return write_file(files.timeline, step_timeline(tracks, files.timeline));
 }
 
 }  // namespace
@@ -187,14 +231,15 @@ Result<ImportedGraph> load_work(const GraphFlags& flags, const StepFlags& step, 
                                 const RankLayout& layout) {
   HOCKET_TRY(refuse_model_flags(flags, step));
   if (flags.is_file()) {
-    return load_graph({flags.chakra.empty() ? std::vector{flags.file} : flags.chakra, !flags.chakra.empty(),
-                       flags.groups, rated_type(platform)},
-                      layout);
+    HOCKET_TRY_ASSIGN(ImportedGraph loaded, load_graph({flags.chakra.empty() ? std::vector{flags.file} : flags.chakra,
+                                                        !flags.chakra.empty(), flags.groups, rated_type(platform)},
+                                                       layout));
+    return bucketed(std::move(loaded), step.bucket);
   }
   return spread_model(flags.file, step, platform, layout.ranks);
 }
 
-Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step) {
+Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step, const std::string& csv) {
   HOCKET_TRY_ASSIGN(Platform platform, step.load());
   HOCKET_TRY_ASSIGN(const Topology topology, step.network(platform));
   HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, engines_of(platform, step));
@@ -202,25 +247,24 @@ Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step) {
   HOCKET_TRY_ASSIGN(const ImportedGraph imported, load_work(flags, step, platform, layout));
   if (!flags.copy.empty()) HOCKET_TRY(write_work(flags.copy, imported.graph));
   HOCKET_TRY_ASSIGN(const GroupChooser choose, choose_for_groups(step.algorithms));
-  if (!flags.timeline.empty()) HOCKET_TRY(check_writable(flags.timeline));
+  for (const std::string& path : {flags.timeline, csv}) {
+    if (!path.empty()) HOCKET_TRY(check_writable(path));
+  }
+  HOCKET_TRY_ASSIGN(const double power_cap, power_cap_of(step));
   std::vector<Row> rows;
   rows.reserve(engines.size());
   for (const CommunicationEngine& engine : engines) {
-    const StepOptions options{.steps = step.steps, .fold = !step.unfolded, .timeline = !flags.timeline.empty()};
+    const StepOptions options{
+        .steps = step.steps, .fold = !step.unfolded, .power_cap_W = power_cap, .timeline = !flags.timeline.empty()};
     HOCKET_TRY_ASSIGN(GraphResult result,
                       simulate_graph(imported.graph, {platform, topology, engine}, choose, options));
     rows.push_back({engine, std::move(result)});
   }
-  if (!flags.timeline.empty()) {
-    std::vector<StepTrack> tracks;
-    tracks.reserve(rows.size());
-    for (const Row& row : rows) tracks.push_back({row.engine.name, row.result.step.timeline});
-    HOCKET_TRY(write_file(flags.timeline, step_timeline(tracks)));
-  }
+  HOCKET_TRY(write_files(rows, platform, step.steps, {flags.timeline, csv}));
   if (flags.json) {
     print_document(imported, platform, rows, step.steps);
   } else {
-    print_text(imported, platform, rows, step.steps);
+    print_text(imported, platform, rows, step);
   }
   return fits(memory_of(imported), platform).value_or(true) ? 0 : 1;
 }

@@ -31,6 +31,7 @@ struct GraphFlags {
 [[nodiscard]] Result<ImportedGraph> load_work(const GraphFlags& flags, const StepFlags& step, const Platform& platform,
                                               const RankLayout& layout);
 
-[[nodiscard]] Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step);
+/// `csv`: a file for every figure; empty: none. 1 when the workload says that it does not fit, otherwise 0.
+[[nodiscard]] Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step, const std::string& csv);
 
 }  // namespace hocket

@@ -2,18 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <set>
+#include <optional>
 
 #include "base/file.h"
-#include "exchange/csv.h"
 #include "flags.h"
 #include "memory_view.h"
 #include "planner/step_choice.h"
 #include "progress_line.h"
 #include "report/table.h"
 #include "simulator/step.h"
+#include "simulator/step_energy.h"
 #include "simulator/step_metrics.h"
 #include "simulator/step_timeline.h"
+#include "step_csv.h"
 #include "topology/spec.h"
 #include "workload/model.h"
 
@@ -29,20 +30,6 @@ std::string percent(double share) { return fmt::format("{:.1f}", 100 * share); }
 std::string time_text(Picos t) { return format_seconds(to_seconds(t)); }
 
 const WorkMemory* memory_of(const Workload& workload) { return workload.memory ? &*workload.memory : nullptr; }
-
-/// What the platform's energies say of a rank, or nothing where one is missing.
-nlohmann::ordered_json energy_of(const Platform& platform, const Workload& workload, const Row& row,
-                                 std::uint32_t steps) {
-  const PowerModel& p = platform.power;
-  if (!p.idle || !p.per_flop || !p.per_memory_byte) return nullptr;
-  double flops = 0;
-  for (const WorkNode& node : workload.nodes) flops += node.compute.flops;
-  const StepResult& r = row.result;
-  const double memory = r.compute_memory_bytes + r.memory_bytes_read + r.memory_bytes_written;
-  const double links = p.per_link_byte ? p.per_link_byte->value * r.network_bytes / r.ranks : 0;
-  return r.ranks * (p.idle->value * to_seconds(r.time).value + p.per_flop->value * flops * steps +
-                    p.per_memory_byte->value * memory + links);
-}
 
 void print_document(const Platform& platform, const Workload& workload, const std::vector<Row>& rows,
                     const StepFlags& flags) {
@@ -67,35 +54,15 @@ void print_document(const Platform& platform, const Workload& workload, const st
           metric.counts ? nlohmann::ordered_json(static_cast<std::uint64_t>(value)) : nlohmann::ordered_json(value);
     }
     one["exposed_by_cause_s"] = exposed;
-    one["energy_J"] = energy_of(platform, workload, row, flags.steps);
+    const std::optional<double> energy = step_energy(r, platform.power);
+    one["energy_J"] = energy ? nlohmann::ordered_json(*energy) : nlohmann::ordered_json(nullptr);
+    const std::optional<double> power = step_power(r, platform.power);
+    one["power_W"] = power ? nlohmann::ordered_json(*power) : nlohmann::ordered_json(nullptr);
+    one["frequency"] = r.frequency;
     one["wall_s"] = r.wall_s;
     out["rows"].push_back(std::move(one));
   }
   print_json(out);
-}
-
-/// A row per endpoint: every figure, then exposed time by cause.
-Result<std::string> csv_text(const std::vector<Row>& rows, const StepFlags& flags) {
-  std::set<std::string> causes;
-  for (const Row& row : rows) {
-    for (const auto& [cause, time] : row.result.exposed_for) causes.insert(cause);
-  }
-  std::vector<std::string> head{"endpoint"};
-  for (const StepMetric& metric : step_metrics()) head.emplace_back(metric.name);
-  for (const std::string& cause : causes) head.push_back(fmt::format("exposed_s for {}", cause));
-  HOCKET_TRY_ASSIGN(std::string text, csv_line(head));
-  for (const Row& row : rows) {
-    std::vector<std::string> fields{row.engine.name};
-    fields.reserve(head.size());
-    for (const StepMetric& metric : step_metrics()) fields.push_back(exact_number(metric.of(row.result, flags.steps)));
-    for (const std::string& cause : causes) {
-      const auto found = row.result.exposed_for.find(cause);
-      fields.push_back(found == row.result.exposed_for.end() ? "0" : exact_number(to_seconds(found->second).value));
-    }
-    HOCKET_TRY_ASSIGN(const std::string line, csv_line(fields));
-    text += line;
-  }
-  return text;
 }
 
 void print_text(const Platform& platform, const Workload& workload, const std::vector<Row>& rows,
@@ -115,21 +82,26 @@ void print_text(const Platform& platform, const Workload& workload, const std::v
     for (const auto& [cause, time] : row.result.exposed_for)
       fmt::print("exposed with {}: {} for {}\n", row.engine.name, time_text(time), cause);
   }
+  for (const Row& row : rows) fmt::print("{}", cap_line(row.engine.name, row.result, platform, flags));
   fmt::print("{}\n", memory_line(memory_of(workload), platform));
   fmt::print("sent and read by collectives, per rank in all steps; {}\n",
              rows.front().result.simulated == 1 ? "one rank stands for all: proved alike" : "all ranks simulated");
 }
 
-Result<void> write_files(const std::vector<Row>& rows, const StepFlags& flags, const StepFiles& files) {
+Result<void> write_files(const Platform& platform, const std::vector<Row>& rows, const StepFlags& flags,
+                         const StepFiles& files) {
   if (!files.csv.empty()) {
-    HOCKET_TRY_ASSIGN(const std::string text, csv_text(rows, flags));
+    std::vector<StepCsvRow> lines;
+    lines.reserve(rows.size());
+    for (const Row& row : rows) lines.push_back({row.engine.name, &row.result});
+    HOCKET_TRY_ASSIGN(const std::string text, step_csv(lines, flags.steps, platform.power));
     HOCKET_TRY(write_file(files.csv, text));
   }
   if (files.timeline.empty()) return {};
   std::vector<StepTrack> tracks;
   tracks.reserve(rows.size());
   for (const Row& row : rows) tracks.push_back({row.engine.name, row.result.timeline});
-  return write_file(files.timeline, step_timeline(tracks));
+  return write_file(files.timeline, step_timeline(tracks, files.timeline));
 }
 
 }  // namespace
@@ -199,6 +171,20 @@ Result<Platform> StepFlags::load() const {
   return std::move(imported.platform);
 }
 
+Result<double> power_cap_of(const StepFlags& flags) {
+  if (flags.power_cap.empty()) return 0;
+  Result<double> watts = parse_figure(FigureUnit::kPower, flags.power_cap);
+  if (watts) return watts;
+  return fail(Code::kInvalidArgument, "--power-cap: {}", watts.error().text);
+}
+
+std::string cap_line(const std::string& endpoint, const StepResult& result, const Platform& platform,
+                     const StepFlags& flags) {
+  if (flags.power_cap.empty()) return {};
+  return fmt::format("capped at {} with {}: clock {:.3f}, {:.1f} W a npu\n", flags.power_cap, endpoint,
+                     result.frequency, step_power(result, platform.power).value_or(0));
+}
+
 void StepFlags::declare(CLI::App& app) {
   app.add_option("--platform", platform.platform,
                  "simulate a training step on this platform: ace:4x4x4, a file, or an ASTRA-sim network");
@@ -215,6 +201,8 @@ void StepFlags::declare(CLI::App& app) {
   app.add_option("--bucket", bucket,
                  "platform: gradients are reduced together until they have so many bytes [per layer]");
   app.add_option("--optimizer", optimizer, "platform: adam, sgd or none, for the memory it takes [the model's]");
+  app.add_option("--power-cap", power_cap,
+                 "platform: power of an npu on average (300W); the clock falls until it holds");
   app.add_flag("--unfolded", unfolded, "platform: simulate every rank also where one could stand for all");
   parallel.declare(app);
 }
@@ -229,14 +217,16 @@ Result<int> simulate_workload(const std::string& name, const StepFlags& flags, c
   for (const std::string& path : {files.timeline, files.csv}) {
     if (!path.empty()) HOCKET_TRY(check_writable(path));
   }
+  HOCKET_TRY_ASSIGN(const double power_cap, power_cap_of(flags));
   std::vector<Row> rows;
   rows.reserve(engines.size());
   for (const CommunicationEngine& engine : engines) {
-    const StepOptions options{.steps = flags.steps, .fold = !flags.unfolded, .timeline = !files.timeline.empty()};
+    const StepOptions options{
+        .steps = flags.steps, .fold = !flags.unfolded, .power_cap_W = power_cap, .timeline = !files.timeline.empty()};
     HOCKET_TRY_ASSIGN(StepResult result, simulate_step(workload, {platform, topology, engine}, choose, options));
     rows.push_back({engine, std::move(result)});
   }
-  HOCKET_TRY(write_files(rows, flags, files));
+  HOCKET_TRY(write_files(platform, rows, flags, files));
   if (json) {
     print_document(platform, workload, rows, flags);
   } else {

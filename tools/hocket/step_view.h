@@ -11,6 +11,7 @@
 #include "exchange/load_platform.h"
 #include "flags.h"
 #include "parallel_flags.h"
+#include "simulator/step.h"
 
 namespace hocket {
 
@@ -26,6 +27,7 @@ struct StepFlags {
   std::string bucket;
   std::string optimizer;
   bool unfolded = false;
+  std::string power_cap;
   ParallelFlags parallel;
   const TopologyFlags* topology = nullptr;  // of the verb; null: it has none
 
@@ -45,6 +47,11 @@ void declare_platform_parts(CLI::App& app, PlatformFiles& files);
 
 /// What the flags ask of a built-in model.
 [[nodiscard]] Result<ModelRequest> request_of(const Platform& platform, const StepFlags& flags);
+/// Watts of --power-cap; 0: none.
+[[nodiscard]] Result<double> power_cap_of(const StepFlags& flags);
+/// "capped at 300 W with units: clock 0.81, 298.9 W a npu", where a cap was asked for; a line each, or nothing.
+[[nodiscard]] std::string cap_line(const std::string& endpoint, const StepResult& result, const Platform& platform,
+                                   const StepFlags& flags);
 
 /// Where a step is written besides stdout; empty: nowhere.
 struct StepFiles {

@@ -3,12 +3,19 @@
 // Threading: one owner. Refuses: what plan_symmetric() refuses.
 #pragma once
 
+#include <string>
+
 #include "bounds/bounds.h"
 #include "planner/symmetric_plan.h"
 
 namespace hocket {
 
-[[nodiscard]] Result<int> show_symmetric(const Topology& topology, const BoundCollective& what, Bytes segment,
+struct SymmetricAsk {
+  std::string algorithm;
+  Bytes segment;  // 0: the best of several
+};
+
+[[nodiscard]] Result<int> show_symmetric(const Topology& topology, const BoundCollective& what, const SymmetricAsk& ask,
                                          bool json);
 
 }  // namespace hocket

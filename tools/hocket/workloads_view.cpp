@@ -171,12 +171,14 @@ Result<void> write_timeline(const std::string& path, const std::vector<Row>& row
   std::vector<StepTrack> tracks;
   tracks.reserve(rows.size());
   for (const Row& row : rows) tracks.push_back({row.engine.name, row.timeline});
-  return write_file(path, step_timeline(tracks));
+  return write_file(path, step_timeline(tracks, path));
 }
 
 }  // namespace
 
 Result<int> simulate_workloads(const WorkloadsRequest& request) {
+  if (!request.step.power_cap.empty())
+    return fail(Code::kInvalidArgument, "--power-cap: for one workload on all ranks, not with --with or --group");
   if (!request.first.copy.empty())
     return fail(Code::kInvalidArgument, "--write-workload writes one workload: not with --group or --with");
   HOCKET_TRY_ASSIGN(Platform platform, request.step.load());

@@ -243,8 +243,6 @@ Result<Planning> plan(const Flags& flags, const Topology& topology, const BoundC
 
 /// What a plan that is never written out cannot have.
 Result<void> check_symmetric(const Flags& flags) {
-  if (flags.algorithm != "auto" && flags.algorithm != "multitree")
-    return fail(Code::kUnsupported, "--symmetric plans multitree, not '{}'", flags.algorithm);
   if (flags.simulation.model != "message")
     return fail(Code::kUnsupported, "--symmetric has the message model, not '{}'", flags.simulation.model);
   for (const auto& [name, given] : {std::pair("--output", !flags.output.empty()),
@@ -277,7 +275,7 @@ Result<int> run(const Flags& flags) {
     return fail(Code::kInvalidArgument, "--repair keeps the schedule of its file: not with --algo {}", flags.algorithm);
   if (!flags.repair.empty() && !flags.scores.empty())
     return fail(Code::kInvalidArgument, "--repair keeps the schedule of its file: not with --scores");
-  if (flags.symmetric) return show_symmetric(topology, what, options.segment, flags.json);
+  if (flags.symmetric) return show_symmetric(topology, what, {flags.algorithm, options.segment}, flags.json);
   Scores scores;
   if (!flags.scores.empty()) {
     HOCKET_TRY_ASSIGN(scores, Scores::load(flags.scores));
@@ -340,7 +338,8 @@ VerbAction declare(CLI::App& app) {
   app.add_option("--cache", flags->cache, "a folder of plans of one size: taken from there, or planned and kept there")
       ->envname("HOCKET_CACHE");
   app.add_flag("--symmetric", flags->symmetric,
-               "MultiTree for one vertex in place of all: networks of thousands that look the same from each; no file");
+               "MultiTree, or --algo ring or dimension_rings, for one vertex in place of all: networks of thousands "
+               "that look the same from each; no file");
   app.add_option("-o,--output", flags->output,
                  "file for the chosen schedule, by extension: .hkt .json .xml .mscclpp.json .graph.xml .dot .svg");
   app.add_flag("--json", flags->json, "a JSON document on stdout");

@@ -11,6 +11,7 @@
 #include "astra_view.h"
 #include "bounds/statement.h"
 #include "exchange/csv.h"
+#include "exchange/perfetto.h"
 #include "exchange/schedule_format.h"
 #include "flags.h"
 #include "graph_view.h"
@@ -123,6 +124,12 @@ void print_text(const Topology& t, const Plan& plan, const SimulationResult& r) 
   fmt::print("{}", table.text());
 }
 
+Result<void> write_timeline(const std::string& file, const SimulationResult& result, const Plan& plan,
+                            const Topology& topology) {
+  return write_file(file, is_perfetto_name(file) ? perfetto_timeline(result, plan, topology)
+                                                 : chrome_timeline(result, plan, topology));
+}
+
 Result<int> run(const Flags& flags) {
   if (!flags.astra_system.empty()) {
     return simulate_by_astra_rules({flags.graph.file, flags.topology.topology, flags.astra_system, flags.graph.json},
@@ -133,8 +140,7 @@ Result<int> run(const Flags& flags) {
         {flags.graph, flags.step, flags.topology.group, flags.with, flags.with_groups, flags.csv, flags.graph.json});
   }
   if (flags.step.given() && (flags.graph.wanted() || !flags.step.parallel.given().empty())) {
-    if (flags.csv.empty()) return simulate_file(flags.graph, flags.step);
-    return fail(Code::kUnsupported, "--csv: not written for workloads from files, --json is");
+    return simulate_file(flags.graph, flags.step, flags.csv);
   }
   if (flags.graph.file.empty())
     return fail(Code::kInvalidArgument, "file is required: a schedule, or a workload (with --platform)");
@@ -174,7 +180,7 @@ Result<int> run(const Flags& flags) {
     HOCKET_TRY_ASSIGN(result, simulate(plan, topology, options));
   }
   line.reset();
-  if (options.timeline) HOCKET_TRY(write_file(flags.graph.timeline, chrome_timeline(result, plan, topology)));
+  if (options.timeline) HOCKET_TRY(write_timeline(flags.graph.timeline, result, plan, topology));
   if (!flags.csv.empty()) {
     HOCKET_TRY_ASSIGN(const std::string text, csv_text(topology, plan, result));
     HOCKET_TRY(write_file(flags.csv, text));
@@ -192,9 +198,9 @@ void part_flags(CLI::App& app) {
   constexpr std::array kShared{"--help",       "--json", "--csv",  "--timeline", "--platform", "--group", "--with",
                                "--with-group", "--topo", "--link", "--uplink",   "--break",    "--scale"};
   constexpr std::array kOfSteps{
-      "--endpoint", "--algo",      "--steps",        "--batch",  "--sequence", "--precision",      "--split",
-      "--bucket",   "--optimizer", "--unfolded",     "--chakra", "--groups",   "--write-workload", "--tp",
-      "--pp",       "--ep",        "--microbatches", "--fsdp",   "--sp",       "--system",         "--remote-memory"};
+      "--endpoint",     "--algo",     "--steps",  "--batch",  "--sequence",       "--precision", "--split", "--bucket",
+      "--optimizer",    "--unfolded", "--chakra", "--groups", "--write-workload", "--tp",        "--pp",    "--ep",
+      "--microbatches", "--fsdp",     "--sp",     "--system", "--remote-memory",  "--power-cap"};
   CLI::Option* const platform = app.get_option("--platform");
   for (CLI::Option* const option : app.get_options()) {
     const auto is = [option](const char* name) { return option->check_name(name); };
@@ -228,7 +234,8 @@ VerbAction declare(CLI::App& app) {
   flags->simulation.declare(app);
   flags->step.declare(app);
   flags->graph.declare(app);
-  app.add_option("--timeline", flags->graph.timeline, "write a Chrome JSON timeline (chrome://tracing, Perfetto)");
+  app.add_option("--timeline", flags->graph.timeline,
+                 "write a timeline: Chrome JSON, or a Perfetto trace as FILE.pftrace or FILE.perfetto-trace");
   app.add_option("--csv", flags->csv, "write every figure as CSV: a row per endpoint, or per figure and link");
   app.add_flag("--lanes", flags->lanes, "with --json: also the links that each connection between two ranks takes");
   app.add_option("--with", flags->with, "another schedule (or workload) that starts at the same time; repeat for more")
