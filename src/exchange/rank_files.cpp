@@ -1,5 +1,6 @@
 #include "exchange/rank_files.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <optional>
@@ -57,6 +58,23 @@ Result<RankFiles> complete(const RankName& name, std::uint32_t ranks) {
   return files;
 }
 
+/// The one family of traces in a folder, by the file of its rank 0.
+Result<RankFiles> only_one_in(const std::string& folder, std::uint32_t ranks) {
+  std::error_code error;
+  std::vector<std::string> first;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::optional<RankName> name = parse(at->path().string());
+    if (name && name->rank == 0) first.push_back(at->path().string());
+  }
+  if (error) return fail(Code::kIo, "{}: cannot be listed: {}", folder, error.message());
+  std::sort(first.begin(), first.end());
+  if (first.empty()) return fail(Code::kInvalidArgument, "{}: a folder without a trace named PREFIX.0.et", folder);
+  if (first.size() > 1)
+    return fail(Code::kInvalidArgument, "{}: a folder with more than one trace of rank 0: {} and {}; name one", folder,
+                first[0], first[1]);
+  return complete(*parse(first.front()), ranks);
+}
+
 }  // namespace
 
 Result<RankFiles> rank_files(std::span<const std::string> names, std::uint32_t ranks) {
@@ -67,6 +85,8 @@ Result<RankFiles> rank_files(std::span<const std::string> names, std::uint32_t r
     return fail(Code::kMismatch, "{}: one trace, the platform has {} ranks; name traces PREFIX.<rank>.et", names[0],
                 ranks);
   }
+  std::error_code error;
+  if (names.size() == 1 && std::filesystem::is_directory(names[0], error)) return only_one_in(names[0], ranks);
   if (names.size() == 1) {
     for (const std::string_view ending : kEndings) {
       const RankName name{names[0], 0, ending};

@@ -1,7 +1,7 @@
-// rank_files(): the trace of every rank, from a prefix, from one of the files or from all of them. A trace is called
+// rank_files(): the trace of every rank, from a prefix, a folder, one of the files or all of them. A trace is called
 // PREFIX.<rank>.et (or .et.gz, .json). Ownership: returns values. Threading: looks at the file system, nothing else.
-// Refuses: ranks without a file, files beyond the ranks, files of one rank given twice: naming them and the number of
-// ranks.
+// Refuses: folders with several prefixes, ranks without a file, files beyond the ranks, files of one rank given twice:
+// naming them and the number of ranks.
 #pragma once
 
 #include <cstdint>

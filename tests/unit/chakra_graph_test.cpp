@@ -268,6 +268,10 @@ TEST(ChakraGraph, EveryRankNeedsItsTraceAndEveryTraceItsRank) {
   EXPECT_EQ(rank_files(turned, 3).error().text, "2 traces are given, the platform has 3 ranks");
   EXPECT_EQ(rank_files(std::vector{turned[0], turned[0]}, 2).error().text,
             fmt::format("{} and {} are both traces of rank 1", turned[0], turned[0]));
+  const std::vector<std::string> whole{std::filesystem::path(prefix[0]).parent_path().string()};
+  EXPECT_EQ(rank_files(whole, 2).value().paths, (std::vector{prefix[0] + ".0.et", prefix[0] + ".1.et"}));
+  ASSERT_TRUE(write_file(whole[0] + "/other.0.et", "x"));
+  EXPECT_NE(rank_files(whole, 2).error().text.find("more than one trace of rank 0"), std::string::npos);
   EXPECT_EQ(rank_files(std::vector{std::string("none")}, 2).error().text, "none: no such trace, and no none.0.et");
 }
 
