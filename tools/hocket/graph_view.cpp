@@ -213,7 +213,7 @@ Result<void> write_files(const std::vector<Row>& rows, const Platform& platform,
 }  // namespace
 
 void GraphFlags::declare(CLI::App& app) {
-  app.add_option("--chakra", chakra, "platform: Chakra traces, one per rank, the folder or the prefix of PREFIX.<rank>.et")
+  app.add_option("--chakra", chakra, "platform: Chakra traces PREFIX.<rank>.et: one per rank, the prefix or the folder")
       ->expected(1, -1);
   app.add_option("--write-workload", copy,
                  "platform: write the workload, as FILE.yaml or as Chakra traces PREFIX.<rank>.et");
