@@ -188,7 +188,8 @@ void print_text(const ImportedGraph& imported, const Platform& platform, const s
   }
   for (const Row& row : rows) fmt::print("{}", cap_line(row.engine.name, row.result.step, platform, flags));
   if (imported.graph.memory) fmt::print("{}\n", memory_line(memory_of(imported), platform));
-  fmt::print("figures are those of the rank that ends last; {}\n",
+  fmt::print("figures are those of the rank that ends last{}; {}\n",
+             flags.steps == 1 ? "" : ", compute and exposed of all steps",
              rows.front().result.step.simulated == 1 ? "one rank stands for all: proved alike" : "all ranks simulated");
 }
 

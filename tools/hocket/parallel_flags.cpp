@@ -11,7 +11,8 @@ void ParallelFlags::declare(CLI::App& app) {
   number("--ep", expert, "platform: copies of the model that share the experts [1]");
   number("--microbatches", microbatches, "platform: parts of a batch that pass the pipeline one by one [--pp]");
   app.add_flag("--fsdp", shards_weights, "platform: copies share weights, gradients and optimizer (ZeRO-3)");
-  app.add_flag("--sp", splits_sequence, "platform: --tp cuts the sequence too, between the matrices");
+  app.add_flag("--sp", splits_sequence, "platform: --tp cuts the sequence too, between the matrices")
+      ->needs(app.get_option("--tp"));
 }
 
 std::string_view ParallelFlags::given() const {

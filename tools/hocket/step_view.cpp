@@ -84,7 +84,8 @@ void print_text(const Platform& platform, const Workload& workload, const std::v
   }
   for (const Row& row : rows) fmt::print("{}", cap_line(row.engine.name, row.result, platform, flags));
   fmt::print("{}\n", memory_line(memory_of(workload), platform));
-  fmt::print("sent and read by collectives, per rank in all steps; {}\n",
+  fmt::print("{}sent and read by collectives, per rank in all steps; {}\n",
+             flags.steps == 1 ? "" : "compute and exposed are of all steps; ",
              rows.front().result.simulated == 1 ? "one rank stands for all: proved alike" : "all ranks simulated");
 }
 
@@ -149,6 +150,9 @@ Result<ModelRequest> request_of(const Platform& platform, const StepFlags& flags
                     flags.precision.empty() ? platform.usual_type() : parse_data_type(flags.precision));
   if (!flags.bucket.empty()) {
     HOCKET_TRY_ASSIGN(request.bucket, parse_bytes(flags.bucket));
+    if (request.bucket.count <= 0)
+      return fail(Code::kInvalidArgument,
+                  "--bucket {}: a bucket holds at least a byte; without the flag layers are alone", flags.bucket);
   }
   if (!flags.optimizer.empty()) {
     HOCKET_TRY_ASSIGN(request.optimizer, parse_optimizer(flags.optimizer));
@@ -194,8 +198,8 @@ void StepFlags::declare(CLI::App& app) {
   app.add_option("--algo", algorithms, "platform: algorithms for its collectives, the first that can")
       ->allow_extra_args(false);
   app.add_option("--steps", steps, "platform: steps one after another")->capture_default_str();
-  app.add_option("--batch", batch, "platform: samples per rank [the model's]");
-  app.add_option("--sequence", sequence, "platform: tokens of a sample [the model's]");
+  app.add_option("--batch", batch, "platform: samples per rank [the model's]")->check(CLI::Range(1U, 1U << 31));
+  app.add_option("--sequence", sequence, "platform: tokens of a sample [the model's]")->check(CLI::Range(1U, 1U << 31));
   app.add_option("--precision", precision, "platform: type that compute uses [f16 where it has a rate]");
   app.add_option("--split", split, "platform: memory budget shared or static [the engine's]");
   app.add_option("--bucket", bucket,
