@@ -1,0 +1,70 @@
+// Flags that would have nothing to act on are refused in one line, with status 2, by running the program.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "support/process.h"
+
+namespace hocket {
+namespace {
+
+using test::Ended;
+
+Ended run(std::vector<std::string> words) {
+  words.insert(words.begin(), HOCKET_BINARY);
+  return test::Process(words, std::vector<std::string>{}).wait(std::chrono::seconds(60));
+}
+
+TEST(FlagsCli, WhatHasNothingToActOnIsRefused) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{"plan", "broadcast", "--topo", "ring:4", "--op", "max"}, "--op max: broadcast combines nothing"},
+      {{"plan", "all_reduce", "--topo", "ring:4", "--payload", "512B"}, "--payload 512B: the message model has no"},
+      {{"plan", "all_reduce", "--topo", "ring:4", "--head", "8B"}, "--head 8B: the message model has no"},
+      {{"plan", "all_reduce", "--topo", "ring:4", "--size", "1MiB", "--sizes", "1KiB:1MiB"}, "--size excludes --sizes"},
+      {{"topo", "ring:4", "--group", ""}, "--group: names no npu"},
+      {{"topo", "ring:4", "--format", "link-csv", "--json"}, "both want stdout"},
+      {{"topo", "probe", "--ranks", "2", "--link", "1GB/s,1us"}, "--link: a probe measures what is there"},
+      {{"sim", "bert", "--platform", "h100:8", "--batch", "0"}, "--batch: Value 0 not in range"},
+      {{"sim", "bert", "--platform", "h100:8", "--sequence", "0"}, "--sequence: Value 0 not in range"},
+      {{"sim", "bert", "--platform", "h100:8", "--bucket", "0B"}, "--bucket 0B: a bucket holds at least a byte"},
+      {{"sim", "bert", "--platform", "h100:8", "--sp"}, "--sp requires --tp"},
+  };
+  for (const auto& [words, said] : cases) {
+    const Ended end = run(words);
+    EXPECT_EQ(end.status, 2) << said;
+    EXPECT_NE(end.err.find(said), std::string::npos) << end.err;
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+  }
+}
+
+TEST(FlagsCli, WhereTheyHaveThemTheyAct) {
+  const Ended packets = run({"plan", "all_reduce", "--topo", "ring:4", "--algo", "ring", "--model", "packet",
+                             "--payload", "128B", "--head", "16B", "--size", "64KiB"});
+  const Ended bigger =
+      run({"plan", "all_reduce", "--topo", "ring:4", "--algo", "ring", "--model", "packet", "--size", "64KiB"});
+  EXPECT_EQ(packets.status, 0) << packets.err;
+  EXPECT_EQ(bigger.status, 0) << bigger.err;
+  EXPECT_NE(packets.out, bigger.out);  // twice as many heads
+}
+
+TEST(FlagsCli, ATopologyIsWrittenAndItsDocumentPrinted) {
+  const std::string file = testing::TempDir() + "ring_of_four.yaml";
+  const Ended end = run({"topo", "ring:4", "-o", file, "--json"});
+  EXPECT_EQ(end.status, 0) << end.err;
+  EXPECT_EQ(nlohmann::json::parse(end.out, nullptr, false).value("ranks", 0), 4);
+  EXPECT_TRUE(std::filesystem::exists(file));
+  std::filesystem::remove(file);
+}
+
+TEST(FlagsCli, AnUnusedCacheIsNoted) {
+  const std::string folder = testing::TempDir() + "unused_cache";
+  const Ended end = run({"plan", "all_reduce", "--topo", "ring:4", "--symmetric", "--cache", folder});
+  EXPECT_EQ(end.status, 0) << end.err;
+  EXPECT_NE(end.err.find("not used here"), std::string::npos) << end.err;
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+}  // namespace
+}  // namespace hocket
