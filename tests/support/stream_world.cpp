@@ -250,7 +250,7 @@ class StreamWorld {
       moved += part;
     }
     rank.transport.sent(stream, moved, events_of(r));
-    if (stream >= ranks_.size()) outcome_.by_further += moved;
+    if (stream >= ranks_.size() && !rank.decided) outcome_.by_further += moved;
     return moved > 0;
   }
 

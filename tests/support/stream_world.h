@@ -30,7 +30,7 @@ struct StreamOutcome {
   std::uint64_t fetched = 0;  // lent segments
   std::uint64_t held = 0;     // times a rank was a call ahead of a peer
   std::uint64_t told = 0;
-  std::uint64_t by_further = 0;  // bytes that took a stream beyond the first
+  std::uint64_t by_further = 0;  // of calls under way, that took a stream beyond the first
 };
 
 inline constexpr std::uint32_t kStreamCalls = 3;
