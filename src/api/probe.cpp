@@ -6,18 +6,14 @@
 #include <functional>
 #include <map>
 
+#include "base/median.h"
+
 namespace hocket {
 namespace {
 
 using std::chrono::steady_clock;
 
 constexpr std::size_t kHostBytes = 256;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 double rounded(double value) {
   if (value <= 0) return 0;
@@ -57,7 +53,7 @@ class PairProbe {
                         }));
       if (i > 0) times.push_back(time / (2.0 * amounts_.round_trips));  // the first one warms up
     }
-    return median(std::move(times));
+    return median_of(std::move(times));
   }
 
   Result<double> bandwidth(std::uint32_t from) {
@@ -70,7 +66,7 @@ class PairProbe {
       const std::int64_t bytes = many > few ? amounts_.many_bytes - ProbeAmounts::kFewBytes : amounts_.many_bytes;
       if (i > 0) rates.push_back(static_cast<double>(bytes) / time);
     }
-    return median(std::move(rates));
+    return median_of(std::move(rates));
   }
 
   /// Until the other end has it and has said so.
@@ -200,7 +196,7 @@ class Probe {
       const double longest = *std::max_element(times.begin(), times.end());
       if (i > 0) rates.push_back(static_cast<double>(pairs) * static_cast<double>(amounts_.many_bytes) / longest);
     }
-    return median(std::move(rates));
+    return median_of(std::move(rates));
   }
 
   Communicator* ranks_;

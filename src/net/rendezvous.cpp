@@ -21,12 +21,6 @@ constexpr milliseconds kSlice{250};
 constexpr milliseconds kFarewell{2000};
 constexpr milliseconds kAttempt{500};  // to reach a root that a file names; the file may be of a run that died
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "?";
-  return name.data();
-}
-
 /// How this rank knows rank 0: an address, a private file, or both.
 struct Root {
   std::optional<Address> address;
@@ -335,6 +329,12 @@ class Joining {
 };
 
 }  // namespace
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "?";
+  return name.data();
+}
 
 std::string Member::text() const { return fmt::format("rank {} (host {}, pid {})", rank, host, process); }
 

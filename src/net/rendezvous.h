@@ -31,6 +31,9 @@ struct Member {
   [[nodiscard]] std::string text() const;  // "rank 2 (host a, pid 17)"
 };
 
+/// This host as its ranks call it; "?" when it does not say.
+[[nodiscard]] std::string host_name();
+
 struct RendezvousOptions {
   Launch launch;
   std::string secret;  // empty: rank 0 makes one and shares it through the private file

@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "base/median.h"
+
 namespace hocket {
 namespace {
 
@@ -44,14 +46,6 @@ Line solve(const std::vector<Term>& terms, const std::vector<double>& weights) {
   const Line no_a{0, yy > 0 ? y1 / yy : 0};
   const Line no_b{xx > 0 ? x1 / xx : 0, 0};
   return y1 * no_a.b >= x1 * no_b.a ? no_a : no_b;
-}
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
 std::vector<double> sizes_of_errors(const std::vector<Term>& terms, const Line& line) {

@@ -1,22 +1,9 @@
 #include "topo_probe.h"
 
-#include <unistd.h>
-
-#include <array>
-
 #include "api/probe.h"
 #include "local_ranks.h"
 
 namespace hocket {
-namespace {
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
-}
-
-}  // namespace
-
 Result<ProbeEnd> probe_topology(const JobFlags& job) {
   HOCKET_TRY_ASSIGN(const auto limit, job.limit());
   HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, job.launch());
