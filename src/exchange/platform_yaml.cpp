@@ -146,7 +146,7 @@ class PlatformReader {
   }
 
   Result<PlatformNetwork> read_network(const YAML::Node& map) const {
-    HOCKET_TRY(check_keys(map, {"topology", "links", "uplink", "break", "scale"}));
+    HOCKET_TRY(check_keys(map, {"topology", "links", "uplink", "break", "scale", "forwards"}));
     PlatformNetwork network;
     HOCKET_TRY_ASSIGN(network.topology, word(map, "topology", ""));
     if (network.topology.empty()) return error_at(map, "key 'topology' is missing");
@@ -164,6 +164,7 @@ class PlatformReader {
     }
     HOCKET_TRY_ASSIGN(network.breaks, read_words(map, "break"));
     HOCKET_TRY_ASSIGN(network.scales, read_words(map, "scale"));
+    HOCKET_TRY(choice(map, "forwards", std::array{Forwarding::kNetwork, Forwarding::kNpus}, network.forwards));
     return network;
   }
 
@@ -310,6 +311,7 @@ class PlatformWriter {
     }
     HOCKET_TRY(words("break", p.network.breaks));
     HOCKET_TRY(words("scale", p.network.scales));
+    if (p.network.forwards == Forwarding::kNpus) line(1, "forwards: npus");
     line(0, "endpoint:");
     HOCKET_TRY(endpoint(1, p.endpoint));
     if (!p.exceptions.empty()) line(0, "exceptions:");

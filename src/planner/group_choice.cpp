@@ -4,6 +4,7 @@
 
 #include "algorithms/algorithm.h"
 #include "planner/planner.h"
+#include "planner/step_choice.h"
 
 namespace hocket {
 namespace {
@@ -21,17 +22,10 @@ BoundCollective bound(const Collective& collective, Bytes largest) {
 
 }  // namespace
 
-Result<GroupChooser> choose_for_groups(const std::vector<std::string>& names) {
-  std::vector<const Algorithm*> wanted;
-  wanted.reserve(names.size() + 1);
-  for (const std::string& name : names) {
-    HOCKET_TRY_ASSIGN(const Algorithm* found, find_algorithm(name));
-    wanted.push_back(found);
-  }
-  HOCKET_TRY_ASSIGN(const Algorithm* pipelined, find_algorithm("hierarchical_two_way"));
+Result<GroupChooser> choose_for_groups(const std::vector<std::string>& names, Forwarding forwards) {
+  HOCKET_TRY_ASSIGN(const std::vector<const Algorithm*> wanted, usual_algorithms(names, forwards));
   HOCKET_TRY_ASSIGN(const Algorithm* ring, find_algorithm("ring"));
   HOCKET_TRY_ASSIGN(const Algorithm* direct, find_algorithm("direct"));
-  wanted.push_back(pipelined);
   return GroupChooser([wanted, ring, direct](const Collective& collective, const Topology& network,
                                              Bytes largest) -> Result<VerifiedSchedule> {
     const PlanRequest request{network, collective};

@@ -9,6 +9,7 @@ namespace hocket {
 namespace {
 
 constexpr std::string_view kPipelined = "hierarchical_two_way";
+constexpr std::string_view kForwarded = "forwarded_all_to_all";
 
 Result<VerifiedSchedule> plan_with(const Algorithm& algorithm, const PlanRequest& request) {
   HOCKET_TRY_ASSIGN(Schedule schedule, algorithm.plan(request));
@@ -29,24 +30,29 @@ BoundCollective largest(const Workload& workload, const Collective& collective) 
 
 }  // namespace
 
-Result<ScheduleChooser> choose_schedules(const Topology& topology, const Workload& workload,
-                                         const std::vector<std::string>& names) {
-  std::vector<const Algorithm*> wanted;
-  for (const std::string& name : names) {
-    HOCKET_TRY_ASSIGN(const Algorithm* found, find_algorithm(name));
-    wanted.push_back(found);
+Result<std::vector<const Algorithm*>> usual_algorithms(const std::vector<std::string>& named, Forwarding forwards) {
+  std::vector<std::string_view> names(named.begin(), named.end());
+  names.push_back(kPipelined);
+  if (forwards == Forwarding::kNpus) names.push_back(kForwarded);
+  std::vector<const Algorithm*> found;
+  for (const std::string_view name : names) {
+    HOCKET_TRY_ASSIGN(const Algorithm* algorithm, find_algorithm(name));
+    found.push_back(algorithm);
   }
-  HOCKET_TRY_ASSIGN(const Algorithm* pipelined, find_algorithm(kPipelined));
-  return ScheduleChooser(
-      [&topology, &workload, wanted, pipelined](const Collective& collective) -> Result<VerifiedSchedule> {
-        const PlanRequest request{topology, collective};
-        for (const Algorithm* algorithm : wanted) {
-          if (algorithm->supports(request).empty()) return plan_with(*algorithm, request);
-        }
-        if (pipelined->supports(request).empty()) return plan_with(*pipelined, request);
-        HOCKET_TRY_ASSIGN(Planning planning, plan_collective(topology, largest(workload, collective), {}));
-        return planning.candidates[planning.chosen].plan.verified();
-      });
+  return found;
+}
+
+Result<ScheduleChooser> choose_schedules(const Topology& topology, const Workload& workload,
+                                         const std::vector<std::string>& names, Forwarding forwards) {
+  HOCKET_TRY_ASSIGN(const std::vector<const Algorithm*> wanted, usual_algorithms(names, forwards));
+  return ScheduleChooser([&topology, &workload, wanted](const Collective& collective) -> Result<VerifiedSchedule> {
+    const PlanRequest request{topology, collective};
+    for (const Algorithm* algorithm : wanted) {
+      if (algorithm->supports(request).empty()) return plan_with(*algorithm, request);
+    }
+    HOCKET_TRY_ASSIGN(Planning planning, plan_collective(topology, largest(workload, collective), {}));
+    return planning.candidates[planning.chosen].plan.verified();
+  });
 }
 
 }  // namespace hocket

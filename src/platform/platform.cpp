@@ -70,6 +70,7 @@ std::string_view name_of(EngineKind kind) {
   constexpr std::array<std::string_view, 4> kNames{"compute-units", "dma", "ace", "ideal"};
   return kNames[static_cast<std::size_t>(kind)];
 }
+std::string_view name_of(Forwarding forwarding) { return forwarding == Forwarding::kNetwork ? "network" : "npus"; }
 std::string_view name_of(BudgetSplit split) { return split == BudgetSplit::kShared ? "shared" : "static"; }
 std::string_view name_of(MemoryCharge charge) { return charge == MemoryCharge::kTraffic ? "traffic" : "reads"; }
 std::string_view name_of(UnitPriority priority) {

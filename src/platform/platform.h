@@ -26,6 +26,10 @@ struct PlatformLink {
   Figure latency;
 };
 
+/// Who passes messages on between npus that are not neighbours: the network itself, or the endpoints on the way.
+enum class Forwarding : std::uint8_t { kNetwork, kNpus };
+[[nodiscard]] std::string_view name_of(Forwarding forwarding);
+
 /// The network in words (topology/spec.h): rates per dimension, and of the outer level; then what differs from them.
 struct PlatformNetwork {
   std::string topology;
@@ -33,6 +37,7 @@ struct PlatformNetwork {
   std::optional<PlatformLink> uplink;
   std::vector<std::string> breaks;  // "A-B": no cable between these vertices
   std::vector<std::string> scales;  // "A-B=F": cables between these have F times the bandwidth
+  Forwarding forwards = Forwarding::kNetwork;
 };
 
 struct EndpointModel {

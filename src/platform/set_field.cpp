@@ -50,6 +50,7 @@ void walk_fields(Platform& p, const Visit& visit) {
   for (std::size_t i = 0; i < p.network.links.size(); ++i)
     walk_link(fmt::format("network.links.{}", i), p.network.links[i], visit);
   if (p.network.uplink) walk_link("network.uplink", *p.network.uplink, visit);
+  visit.choice("network.forwards", std::array{Forwarding::kNetwork, Forwarding::kNpus}, p.network.forwards);
   walk_endpoint("endpoint", p.endpoint, visit);
   for (std::size_t i = 0; i < p.exceptions.size(); ++i)
     walk_endpoint(fmt::format("exceptions.{}", i), p.exceptions[i].model, visit);

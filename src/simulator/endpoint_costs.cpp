@@ -113,6 +113,7 @@ void EndpointCosts::find_phases(const Topology& topology) {
     }
   }
   phase_of_step_.assign(std::max(1U, schedule_->steps()), 0);
+  if (schedule_->collective().kind == CollectiveKind::kAllToAll) return;
   std::uint32_t last = kUnset;
   for (std::uint32_t step = 0; step < dimension.size(); ++step) {
     const std::uint32_t d = dimension[step];

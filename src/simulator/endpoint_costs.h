@@ -33,7 +33,8 @@ class EndpointCosts {
   EndpointCosts(const Schedule& schedule, const Topology& topology, EngineKind kind);
 
   [[nodiscard]] OpCost cost(OpId id) const { return costs_[id]; }
-  /// Runs of steps whose messages travel along one dimension of the topology; one phase where there is no such thing.
+  /// Runs of steps whose messages travel along one dimension of the topology; one phase where there is no such thing,
+  /// and for an all-to-all, whose messages go through the dimensions each at its own time.
   [[nodiscard]] std::uint32_t phases() const { return phases_; }
   [[nodiscard]] std::uint32_t phase_of(OpId id) const { return phase_of_step_[schedule_->op(id).step]; }
 

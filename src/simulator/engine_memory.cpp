@@ -26,38 +26,105 @@ std::vector<std::uint32_t> bind_machines(std::uint32_t machines, const std::vect
   return bound;
 }
 
-}  // namespace
-
-Result<EngineLayout> plan_engine(const CommunicationEngine& engine, const ChunkShape& shape, PartitionRule rule) {
-  const std::size_t phases = shape.held.size();
-  const double machines = engine.machines->value;
-  if (machines < static_cast<double>(phases)) {
-    return fail(Code::kUnsupported, "engine '{}' has {} state machines, '{}' has {} phases", engine.name, machines,
-                shape.plan.schedule().algorithm(), phases);
-  }
-  EngineLayout layout;
-  layout.machines = bind_machines(static_cast<std::uint32_t>(machines), shape.phase_lone);
-  // The terminal partition holds whole results, as the last phase does.
-  std::vector<double> weights;
-  for (std::size_t p = 0; p <= phases; ++p) {
-    const std::size_t of = std::min(p, phases - 1);
-    const double factor = rule == PartitionRule::kPublished ? shape.phase_rates[of] : layout.machines[of];
-    weights.push_back(factor * static_cast<double>(of == p ? shape.held[of] : shape.output));
-  }
-  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  const std::int64_t least = std::accumulate(shape.held.begin(), shape.held.end(), shape.output);
-  if (engine.sram->value < static_cast<double>(least)) {
-    return fail(Code::kUnsupported, "engine '{}' has {:.0f} B of memory; a chunk in every phase takes {} B",
-                engine.name, engine.sram->value, least);
-  }
-  for (const double weight : weights)
-    layout.partitions.push_back(static_cast<std::int64_t>(engine.sram->value * weight / sum));
-  return layout;
+/// A chunk in every phase, and its result.
+std::int64_t least_bytes(const ChunkShape& shape) {
+  return std::accumulate(shape.held.begin(), shape.held.end(), shape.output);
 }
 
-void EngineMemory::admit(std::uint32_t chunk, std::size_t phases, std::int64_t bytes) {
-  used_[0] += bytes;
-  for (std::size_t p = 1; p < phases; ++p) turns_[p].push_back(chunk);
+}  // namespace
+
+EngineCuts::EngineCuts(const CommunicationEngine& engine, std::vector<const ChunkShape*> algorithms, PartitionRule rule)
+    : shapes_(std::move(algorithms)),
+      machines_(static_cast<std::uint32_t>(engine.machines->value)),
+      sram_(engine.sram->value),
+      rule_(rule) {
+  std::uint32_t phases = 0;
+  for (const ChunkShape* shape : shapes_) {
+    first_.push_back(phases);
+    phases += static_cast<std::uint32_t>(shape->held.size());
+  }
+  first_.push_back(phases);
+}
+
+Result<EngineCuts> EngineCuts::make(const CommunicationEngine& engine, std::vector<const ChunkShape*> algorithms,
+                                    PartitionRule rule) {
+  for (const ChunkShape* shape : algorithms) {
+    const std::size_t phases = shape->held.size();
+    if (engine.machines->value < static_cast<double>(phases)) {
+      return fail(Code::kUnsupported, "engine '{}' has {} state machines, '{}' has {} phases", engine.name,
+                  engine.machines->value, shape->plan.schedule().algorithm(), phases);
+    }
+    if (const std::int64_t least = least_bytes(*shape); engine.sram->value < static_cast<double>(least)) {
+      return fail(Code::kUnsupported, "engine '{}' has {:.0f} B of memory; a chunk in every phase takes {} B",
+                  engine.name, engine.sram->value, least);
+    }
+  }
+  return EngineCuts(engine, std::move(algorithms), rule);
+}
+
+bool EngineCuts::fits(const Running& running) const {
+  std::size_t phases = 0;
+  std::int64_t bytes = 0;
+  for (std::uint32_t a = 0; a < algorithms(); ++a) {
+    if (!running[a]) continue;
+    phases += shapes_[a]->held.size();
+    bytes += least_bytes(*shapes_[a]);
+  }
+  return phases <= machines_ && static_cast<double>(bytes) <= sram_;
+}
+
+const EngineCut& EngineCuts::of(const Running& running) {
+  const auto known = cuts_.find(running);
+  return known != cuts_.end() ? known->second : cuts_.emplace(running, cut(running)).first->second;
+}
+
+EngineCut EngineCuts::cut(const Running& running) const {
+  std::vector<Picos> lone;
+  for (std::uint32_t a = 0; a < algorithms(); ++a) {
+    if (running[a]) lone.insert(lone.end(), shapes_[a]->phase_lone.begin(), shapes_[a]->phase_lone.end());
+  }
+  EngineCut cut{std::vector<std::int64_t>(terminal() + 1, 0), std::vector<std::uint32_t>(terminal(), 0)};
+  const std::vector<std::uint32_t> bound = bind_machines(machines_, lone);
+  std::vector<double> weights(terminal() + 1, 0);
+  for (std::uint32_t a = 0, next = 0; a < algorithms(); ++a) {
+    if (!running[a]) continue;
+    const ChunkShape& shape = *shapes_[a];
+    double factor = 0;
+    for (std::uint32_t p = 0; p < shape.held.size(); ++p, ++next) {
+      cut.machines[first_[a] + p] = bound[next];
+      factor = rule_ == PartitionRule::kPublished ? shape.phase_rates[p] : bound[next];
+      weights[first_[a] + p] = factor * static_cast<double>(shape.held[p]);
+    }
+    // The terminal partition holds whole results, as the last phase does.
+    weights.back() += factor * static_cast<double>(shape.output);
+  }
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (std::size_t p = 0; p < weights.size(); ++p)
+    cut.partitions[p] = static_cast<std::int64_t>(sram_ * weights[p] / sum);
+  return cut;
+}
+
+bool EngineMemory::admits(std::uint32_t algorithm) const {
+  if (running_[algorithm]) return has_room(first(algorithm), cuts_->first_held(algorithm));
+  EngineCuts::Running more = running_;
+  more[algorithm] = true;
+  const bool alone = std::find(running_.begin(), running_.end(), true) == running_.end();
+  return alone || cuts_->fits(more);
+}
+
+void EngineMemory::admit(std::uint32_t chunk, std::uint32_t algorithm, std::int64_t bytes) {
+  if (chunks_[algorithm]++ == 0) {
+    running_[algorithm] = true;
+    cut_ = &cuts_->of(running_);
+  }
+  used_[first(algorithm)] += bytes;
+  for (std::uint32_t p = first(algorithm) + 1; p < cuts_->first(algorithm + 1); ++p) turns_[p].push_back(chunk);
+}
+
+void EngineMemory::end(std::uint32_t algorithm) {
+  if (--chunks_[algorithm] > 0) return;
+  running_[algorithm] = false;
+  if (std::find(running_.begin(), running_.end(), true) != running_.end()) cut_ = &cuts_->of(running_);
 }
 
 std::optional<std::uint32_t> EngineMemory::next(std::uint32_t partition) const {

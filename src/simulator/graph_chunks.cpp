@@ -18,16 +18,15 @@ GraphRun::ChunkRun& GraphRun::chunk_run(std::uint32_t r, Seq seq) {
   for (OpId id = run.frontier.begin(); id < run.frontier.end(); ++id)
     run.frontier.set_segments(id, shape.plan.segments(id));
   run.left = shape.phase_ops[member];
+  run.algorithm = setup_.plans.algorithm(shape);
   return run;
 }
 
-/// The next chunk of the collective gets its number on all members; false when there is none left. Those other than
-/// `r` may have settled already.
-bool GraphRun::number_chunk(std::uint32_t r, CallId id) {
+/// The next chunk of the collective gets its number on all members. Those other than `r` may have settled already.
+void GraphRun::number_chunk(std::uint32_t r, CallId id) {
   Call& call = calls_[id];
   const PlannedGroup& group = setup_.plans.groups()[call.group];
   const ChunkedCollective& cut = *group.calls[call.place];
-  if (call.next >= cut.chunks()) return false;
   const auto seq = static_cast<Seq>(flows_.size());
   flows_.push_back({&cut.of(call.next), id, 0});
   ++call.next;
@@ -36,40 +35,41 @@ bool GraphRun::number_chunk(std::uint32_t r, CallId id) {
     ranks_[member].to_admit.push_back(seq);
     if (member != r) mark(member);
   }
-  return true;
 }
 
-/// Of the collective that was reached last.
-bool GraphRun::number_newest(std::uint32_t r) {
-  std::vector<CallId>& calls = ranks_[r].calls;
-  while (!calls.empty()) {
-    if (number_chunk(r, calls.back())) return true;
-    calls.pop_back();
+/// The shape of the next chunk to be admitted; when none has a number, of the collective that was reached last. Null:
+/// none left.
+const ChunkShape* GraphRun::next_chunk(std::uint32_t r) {
+  Rank& rank = ranks_[r];
+  if (!rank.to_admit.empty()) return flows_[rank.to_admit.front()].shape;
+  for (; !rank.calls.empty(); rank.calls.pop_back()) {
+    const Call& call = calls_[rank.calls.back()];
+    const ChunkedCollective& cut = *setup_.plans.groups()[call.group].calls[call.place];
+    if (call.next < cut.chunks()) return &cut.of(call.next);
   }
-  return false;
+  return nullptr;
 }
 
+/// Takes in a chunk; false when there is none, or no room: with an engine for one like the largest of its algorithm.
 bool GraphRun::admit(std::uint32_t r) {
   Rank& rank = ranks_[r];
-  bool moved = false;
-  while (true) {
-    if (!rank.engine && rank.in_flight >= in_flight_max_) return moved;
-    // With an engine the next chunk is chosen when its first partition has room for one like the largest.
-    if (rank.engine && !rank.engine->has_room(0, setup_.plans.longest()->held[0])) return moved;
-    if (rank.to_admit.empty() && !number_newest(r)) return moved;
-    const Seq seq = rank.to_admit.front();
-    rank.to_admit.pop_front();
-    ChunkRun& run = chunk_run(r, seq);
-    run.admitted = true;
-    ++rank.in_flight;
-    moved = true;
-    if (rank.engine) {
-      rank.engine->admit(seq, run.shape->held.size(), run.shape->held[0]);
-      rank.to_load.push_back(seq);
-    } else {
-      start_phase(r, seq);
-    }
+  if (!rank.engine && rank.in_flight >= in_flight_max_) return false;
+  const ChunkShape* const shape = next_chunk(r);
+  if (shape == nullptr) return false;
+  if (rank.engine && !rank.engine->admits(setup_.plans.algorithm(*shape))) return false;
+  if (rank.to_admit.empty()) number_chunk(r, rank.calls.back());
+  const Seq seq = rank.to_admit.front();
+  rank.to_admit.pop_front();
+  ChunkRun& run = chunk_run(r, seq);
+  run.admitted = true;
+  ++rank.in_flight;
+  if (rank.engine) {
+    rank.engine->admit(seq, run.algorithm, run.shape->held[0]);
+    rank.to_load.push_back(seq);
+  } else {
+    start_phase(r, seq);
   }
+  return true;
 }
 
 /// Its phase begins: the ops of the phase may run.

@@ -19,14 +19,14 @@ bool GraphRun::move_phase(std::uint32_t r, std::uint32_t partition) {
   while (const std::optional<Seq> seq = memory.next(partition)) {
     ChunkRun& run = rank.runs.at(*seq);
     const bool last = partition == memory.terminal();
-    const std::int64_t bytes = last ? run.shape->output : run.shape->held[partition];
+    const std::int64_t bytes = last ? run.shape->output : run.shape->held[partition - memory.first(run.algorithm)];
     if (!memory.has_room(partition, bytes)) break;
     memory.enter(partition, bytes);
-    memory.give(run.phase, run.shape->held[run.phase]);
+    memory.give(memory.first(run.algorithm) + run.phase, run.shape->held[run.phase]);
     if (last) {
       rank.to_store.push_back(*seq);
     } else {
-      run.phase = partition;
+      run.phase = partition - memory.first(run.algorithm);
       rank.machine_line[partition].push_back(*seq);
     }
     moved = true;
@@ -74,14 +74,16 @@ bool GraphRun::move_loads(std::uint32_t r) {
 }
 
 void GraphRun::loaded(std::uint32_t r, Seq seq) {
-  ranks_[r].loading = false;
-  ranks_[r].machine_line[0].push_back(seq);
+  Rank& rank = ranks_[r];
+  rank.loading = false;
+  rank.machine_line[rank.engine->first(rank.runs.at(seq).algorithm)].push_back(seq);
 }
 
 void GraphRun::stored(std::uint32_t r, Seq seq) {
   Rank& rank = ranks_[r];
   rank.storing = false;
   rank.engine->give(rank.engine->terminal(), flows_[seq].shape->output);
+  rank.engine->end(rank.runs.at(seq).algorithm);
   end_chunk(r, seq);
 }
 
@@ -89,9 +91,10 @@ void GraphRun::leave_phase(std::uint32_t r, Seq seq) {
   Rank& rank = ranks_[r];
   ChunkRun& run = rank.runs.at(seq);
   run.running = false;
-  rank.engine->give_machine(run.phase);
-  const auto phases = static_cast<std::uint32_t>(run.shape->held.size());
-  rank.engine->wait_for_room(seq, run.phase + 1 < phases ? run.phase + 1 : rank.engine->terminal());
+  const std::uint32_t partition = rank.engine->first(run.algorithm) + run.phase;
+  rank.engine->give_machine(partition);
+  const bool last = run.phase + 1 == run.shape->held.size();
+  rank.engine->wait_for_room(seq, last ? rank.engine->terminal() : partition + 1);
 }
 
 }  // namespace hocket

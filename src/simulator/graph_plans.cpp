@@ -155,6 +155,7 @@ Result<GraphPlans> GraphPlans::make(const Request& request) {
   plans.folded_ = plans.alike_ && request.fold;
   HOCKET_TRY(plans.add_networks(request));
   HOCKET_TRY(plans.plan_kinds(request));
+  plans.number_algorithms();
   if (plans.alike_) plans.find_symmetries(request.machine);
   if (plans.alike_ || !plans.folded_) return plans;
   return make({request.graph, request.machine, request.choose, false});
@@ -181,16 +182,20 @@ const RankSymmetry* GraphPlans::symmetry(const ChunkShape& shape) const {
   return found != star_symmetries_.end() ? &found->second : nullptr;
 }
 
-const ChunkShape* GraphPlans::longest() const {
-  const ChunkShape* longest = nullptr;
+void GraphPlans::number_algorithms() {
   for (const NetworkKind& kind : kinds_) {
-    const ChunkShape* const shape = kind.plans->longest();
-    if (shape == nullptr) continue;
-    const bool more = longest == nullptr || shape->held.size() > longest->held.size() ||
-                      (shape->held.size() == longest->held.size() && shape->held[0] > longest->held[0]);
-    if (more) longest = shape;
+    for (const ChunkShape& shape : kind.plans->shapes()) {
+      const auto same = std::find_if(running_.begin(), running_.end(), [&](const ChunkShape* known) {
+        return &known->plan.schedule() == &shape.plan.schedule();
+      });
+      algorithm_of_.emplace(&shape, static_cast<std::uint32_t>(same - running_.begin()));
+      if (same == running_.end()) {
+        running_.push_back(&shape);
+      } else if (shape.held[0] > (*same)->held[0]) {
+        *same = &shape;
+      }
+    }
   }
-  return longest;
 }
 
 }  // namespace hocket

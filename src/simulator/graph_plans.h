@@ -59,7 +59,10 @@ class GraphPlans {
     const RankSymmetry* const symmetric = symmetry(shape);
     return symmetric != nullptr ? symmetric->order(id) : id;
   }
-  [[nodiscard]] const ChunkShape* longest() const;
+  /// The algorithms that run, one per network and collective: the largest shape of each.
+  [[nodiscard]] const std::vector<const ChunkShape*>& running() const { return running_; }
+  /// The index into running() of a shape's algorithm.
+  [[nodiscard]] std::uint32_t algorithm(const ChunkShape& shape) const { return algorithm_of_.at(&shape); }
   /// The tasks of a program that are calls of a division, in order.
   [[nodiscard]] const std::vector<NodeId>& calls(std::uint32_t program, std::uint32_t division) const {
     return calls_[program][division];
@@ -84,6 +87,7 @@ class GraphPlans {
   Result<void> plan_kinds(const Request& request);
   [[nodiscard]] NetworkKind& kind_of(const Topology& network);
   void find_symmetries(const StepMachine& machine);
+  void number_algorithms();
 
   bool folded_ = false;
   bool alike_ = false;                                   // could be folded
@@ -95,6 +99,8 @@ class GraphPlans {
   std::deque<NetworkKind> kinds_;
   std::vector<NetworkKind*> kind_of_group_;
   std::map<const ChunkShape*, RankSymmetry> star_symmetries_;
+  std::vector<const ChunkShape*> running_;
+  std::map<const ChunkShape*, std::uint32_t> algorithm_of_;
 };
 
 }  // namespace hocket

@@ -59,9 +59,9 @@ void GraphRun::set_up_rank(std::uint32_t r) {
   const auto outgoing = topology.outgoing(topology.vertex_of(r));
   rank.ports.resize(outgoing.size());
   for (std::uint32_t p = 0; p < outgoing.size(); ++p) port_of_link_[outgoing[p]] = p;
-  if (!setup_.layout) return;
-  rank.engine.emplace(*setup_.layout);
-  rank.machine_line.resize(setup_.layout->machines.size());
+  if (setup_.cuts == nullptr) return;
+  rank.engine.emplace(*setup_.cuts);
+  rank.machine_line.resize(rank.engine->terminal());
 }
 
 void GraphRun::set_up_calls() {
@@ -143,7 +143,8 @@ void GraphRun::mark(std::uint32_t r) {
   dirty_.push_back(r);
 }
 
-/// Everything that can happen at this instant, ranks in their order; what all members have reached comes last.
+/// Everything that can happen at this instant, ranks in their order. Then every rank takes in a chunk, one each in turn,
+/// so that ranks in alike places of their groups take theirs in the same order; what all members have reached comes last.
 void GraphRun::settle_all() {
   while (!dirty_.empty() || !newly_reached_.empty()) {
     std::vector<std::uint32_t> dirty = std::move(dirty_);
@@ -154,6 +155,9 @@ void GraphRun::settle_all() {
       }
       ranks_[r].dirty = false;
       schedule_pool(r);
+    }
+    for (const std::uint32_t r : dirty) {
+      if (admit(r)) mark(r);
     }
     if (!dirty_.empty() || newly_reached_.empty()) continue;
     std::vector<CallId> reached = std::move(newly_reached_);
@@ -227,8 +231,7 @@ bool GraphRun::settle_once(std::uint32_t r) {
   bool moved = reach_tasks(r);
   moved = start_compute(r) || moved;
   moved = start_host(r) || moved;
-  moved = admit(r) || moved;
-  moved = (setup_.layout && move_engine(r)) || moved;
+  moved = (setup_.cuts != nullptr && move_engine(r)) || moved;
   moved = start_ops(r) || moved;
   moved = pump_ports(r) || moved;
   return moved || ranks_[r].pool.next_end() <= now_;

@@ -30,8 +30,8 @@ class GraphRun {
     const StepMachine& machine;
     const StepOptions& options;
     const GraphPlans& plans;
-    std::optional<EngineLayout> layout;  // ace
-    double frequency = 1;                // of the compute units, of the highest
+    EngineCuts* cuts = nullptr;  // ace
+    double frequency = 1;        // of the compute units, of the highest
   };
   explicit GraphRun(Setup setup);
 
@@ -50,6 +50,7 @@ class GraphRun {
     std::vector<OpId> touched;
     std::vector<std::uint32_t> left;  // per phase: ops
     std::uint32_t phase = 0;          // the one that may run
+    std::uint32_t algorithm = 0;      // of GraphPlans::running()
     bool admitted = false;
     bool running = false;  // admitted and, with an engine, on one of its machines
   };
@@ -105,7 +106,7 @@ class GraphRun {
     std::optional<EngineMemory> engine;
     std::deque<Seq> to_load, to_store;
     bool loading = false, storing = false;
-    std::vector<std::deque<Seq>> machine_line;  // per phase
+    std::vector<std::deque<Seq>> machine_line;  // per partition but the terminal one
     std::string last_done;                      // what ended last beside compute
     bool dirty = false;
     GraphResult result;
@@ -187,8 +188,8 @@ class GraphRun {
 
   // graph_chunks.cpp: chunks, ops, ports, links
   bool admit(std::uint32_t rank);
-  bool number_chunk(std::uint32_t rank, CallId id);
-  bool number_newest(std::uint32_t rank);
+  void number_chunk(std::uint32_t rank, CallId id);
+  [[nodiscard]] const ChunkShape* next_chunk(std::uint32_t rank);
   ChunkRun& chunk_run(std::uint32_t rank, Seq seq);
   void start_phase(std::uint32_t rank, Seq seq);
   void end_phase(std::uint32_t rank, Seq seq);
@@ -217,7 +218,7 @@ class GraphRun {
   // graph_engine.cpp: the phases of an ace engine
   bool move_engine(std::uint32_t rank);
   bool move_loads(std::uint32_t rank);
-  bool move_phase(std::uint32_t rank, std::uint32_t phase);
+  bool move_phase(std::uint32_t rank, std::uint32_t partition);
   void loaded(std::uint32_t rank, Seq seq);
   void stored(std::uint32_t rank, Seq seq);
   void leave_phase(std::uint32_t rank, Seq seq);

@@ -53,12 +53,12 @@ Result<GraphResult> simulate_graph(const TaskGraph& graph, const StepMachine& ma
   HOCKET_TRY(check(graph, machine, options));
   HOCKET_TRY_ASSIGN(const GraphPlans plans, GraphPlans::make({graph, machine, choose, options.fold}));
   HOCKET_TRY(check_size(graph, options, plans.folded()));
-  std::optional<EngineLayout> layout;
-  if (machine.engine.kind == EngineKind::kAce && plans.longest() != nullptr) {
-    HOCKET_TRY_ASSIGN(layout, plan_engine(machine.engine, *plans.longest(), options.partitions));
+  std::optional<EngineCuts> cuts;
+  if (machine.engine.kind == EngineKind::kAce && !plans.running().empty()) {
+    HOCKET_TRY_ASSIGN(cuts, EngineCuts::make(machine.engine, plans.running(), options.partitions));
   }
   const auto run = [&](double frequency) {
-    return GraphRun({graph, machine, options, plans, layout, frequency}).run();
+    return GraphRun({graph, machine, options, plans, cuts ? &*cuts : nullptr, frequency}).run();
   };
   HOCKET_TRY_ASSIGN(GraphResult result, options.power_cap_W != 0
                                             ? hold_power_cap(options.power_cap_W, machine.platform.power, run)

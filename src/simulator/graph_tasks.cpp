@@ -204,19 +204,18 @@ void GraphRun::hand_out(std::vector<CallId> calls) {
   std::sort(calls.begin(), calls.end(), [&](CallId a, CallId b) { return place(a) < place(b); });
   for (const CallId id : calls) {
     const PlannedGroup& group = setup_.plans.groups()[calls_[id].group];
-    const bool moves = group.calls[calls_[id].place]->chunks() > 0;
+    const std::uint32_t chunks = group.calls[calls_[id].place]->chunks();
     for (const std::uint32_t member : group.members) {
       if (member >= ranks_.size()) break;
       mark(member);
-      if (!moves) {
+      if (chunks == 0) {
         end_instance(member, instance_of(member, id));
       } else if (engine_.order == CollectiveOrder::kLifo) {
         ranks_[member].calls.push_back(id);
       }
     }
     if (engine_.order == CollectiveOrder::kLifo) continue;
-    while (number_chunk(group.members.front(), id)) {
-    }
+    for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) number_chunk(group.members.front(), id);
   }
 }
 

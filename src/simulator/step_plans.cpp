@@ -129,14 +129,4 @@ Result<const ChunkShape*> StepPlans::shape(const StepMachine& machine, const Bou
   return &shapes_.back();
 }
 
-const ChunkShape* StepPlans::longest() const {
-  const ChunkShape* longest = nullptr;
-  for (const ChunkShape& shape : shapes_) {
-    const bool more = longest == nullptr || shape.held.size() > longest->held.size() ||
-                      (shape.held.size() == longest->held.size() && shape.held[0] > longest->held[0]);
-    if (more) longest = &shape;
-  }
-  return longest;
-}
-
 }  // namespace hocket

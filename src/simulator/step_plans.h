@@ -48,8 +48,7 @@ class StepPlans {
                                               const ScheduleChooser& choose);
 
   [[nodiscard]] const ChunkedCollective& of(NodeId node) const { return collectives_[node]; }
-  /// The shape with the most phases, which decides how an engine's memory is cut; null without collectives.
-  [[nodiscard]] const ChunkShape* longest() const;
+  [[nodiscard]] const std::deque<ChunkShape>& shapes() const { return shapes_; }
 
  private:
   StepPlans() = default;

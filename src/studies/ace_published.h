@@ -25,9 +25,8 @@ inline constexpr AceDrive kAceDrives[] = {{"comm_opt", 300e9}, {"comp_opt", 85.3
 struct AceGain {
   std::string_view model;
   double average, most;
-  std::size_t sizes;  // of kAceShapes that we run
 };
-inline constexpr AceGain kAceGains[] = {{"resnet50", 1.41, 1.51, 4}, {"gnmt", 1.12, 1.17, 4}, {"dlrm", 1.13, 1.19, 2}};
+inline constexpr AceGain kAceGains[] = {{"resnet50", 1.41, 1.51}, {"gnmt", 1.12, 1.17}, {"dlrm", 1.13, 1.19}};
 
 /// Effective use of the network, ACE over the baselines; the abstract does not say how they are averaged.
 inline constexpr double kAceUtilisationAverage = 1.44;

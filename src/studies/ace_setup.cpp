@@ -40,7 +40,8 @@ Result<StepResult> AceBench::all_reduce(Bytes size, const CommunicationEngine& e
 }
 
 Result<StepResult> AceBench::train(const Workload& workload, const CommunicationEngine& engine) const {
-  HOCKET_TRY_ASSIGN(const ScheduleChooser choose, choose_schedules(topology_, workload, {}));
+  HOCKET_TRY_ASSIGN(const ScheduleChooser choose,
+                    choose_schedules(topology_, workload, {}, platform_.network.forwards));
   return simulate_step(workload, {platform_, topology_, engine}, choose, {.steps = 2});
 }
 

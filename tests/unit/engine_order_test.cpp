@@ -2,6 +2,9 @@
 // so that no rank holds a state machine for a chunk whose partners wait elsewhere.
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <optional>
+
 #include "simulator/engine_memory.h"
 #include "support/graph_world.h"
 #include "workload/model.h"
@@ -46,24 +49,87 @@ TEST_P(MixedCollectives, EndWithEveryEngineAndOrder) {
 INSTANTIATE_TEST_SUITE_P(Platforms, MixedCollectives,
                          ::testing::Values("ace:2x2x1", "ace:4x1x1", "ace:3x2x1", "ace:2x2x2"));
 
+/// The all-reduce and the all-to-all of mixed_collectives() on a torus, and the engine that runs them.
+struct MixedCuts {
+  explicit MixedCuts(double machines) {
+    CommunicationEngine engine = *world.platform.engine("ace").value();
+    engine.machines->value = machines;
+    const GroupChooser choose = world.chooser();
+    plans.emplace(GraphPlans::make({graph, world.machine(engine), choose, true}).value());
+    const auto phases = [](const ChunkShape* shape) { return shape->held.size(); };
+    reduce = phases(plans->running()[0]) > 1 ? 0 : 1;
+    cuts.emplace(EngineCuts::make(engine, plans->running(), PartitionRule{}).value());
+    sram = engine.sram->value;
+  }
+  [[nodiscard]] EngineCuts::Running only(std::uint32_t algorithm) const { return {algorithm == 0, algorithm == 1}; }
+  GraphWorld world{"ace:4x2x1", ""};
+  TaskGraph graph = graph_of(mixed_collectives(), world.topology.rank_count());
+  std::optional<GraphPlans> plans;
+  std::optional<EngineCuts> cuts;
+  std::uint32_t reduce = 0;
+  double sram = 0;
+};
+
+std::uint32_t sum(const std::vector<std::uint32_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), 0U);
+}
+
+TEST(EngineOrder, MachinesAndMemoryGoToThePhasesOfWhatRuns) {
+  MixedCuts mixed(16);
+  ASSERT_EQ(mixed.cuts->algorithms(), 2U);
+  const std::uint32_t exchange = 1 - mixed.reduce;
+  for (const EngineCuts::Running& running : {mixed.only(0), mixed.only(1), EngineCuts::Running{true, true}}) {
+    const EngineCut& cut = mixed.cuts->of(running);
+    EXPECT_EQ(sum(cut.machines), 16U);
+    for (std::uint32_t a = 0; a < 2; ++a) {
+      for (std::uint32_t p = mixed.cuts->first(a); p < mixed.cuts->first(a + 1); ++p) {
+        EXPECT_EQ(cut.machines[p] > 0, running[a]);
+        EXPECT_EQ(cut.partitions[p] > 0, running[a]);
+      }
+    }
+    const std::int64_t all = std::accumulate(cut.partitions.begin(), cut.partitions.end(), std::int64_t{0});
+    EXPECT_LE(static_cast<double>(all), mixed.sram);
+    EXPECT_GE(static_cast<double>(all), mixed.sram - static_cast<double>(cut.partitions.size()));
+  }
+  EXPECT_EQ(mixed.cuts->of(mixed.only(exchange)).machines[mixed.cuts->first(exchange)], 16U);
+}
+
+TEST(EngineOrder, AnAlgorithmWithoutMachinesWaitsUntilTheOthersHaveEnded) {
+  const std::size_t phases = MixedCuts(16).plans->running()[MixedCuts(16).reduce]->held.size();
+  MixedCuts mixed(static_cast<double>(phases));
+  const std::uint32_t exchange = 1 - mixed.reduce;
+  EngineMemory memory(*mixed.cuts);
+  EXPECT_TRUE(memory.admits(exchange));
+  memory.admit(0, mixed.reduce, 10);
+  EXPECT_FALSE(memory.admits(exchange));
+  EXPECT_TRUE(memory.admits(mixed.reduce));
+  memory.admit(1, mixed.reduce, 10);
+  memory.end(mixed.reduce);
+  EXPECT_FALSE(memory.admits(exchange));
+  memory.end(mixed.reduce);
+  EXPECT_TRUE(memory.admits(exchange));
+}
+
 TEST(EngineOrder, AChunkEntersAPhaseAfterAllThatWereAdmittedBeforeIt) {
-  const EngineLayout layout{{100, 100, 100}, {2, 2}};
-  EngineMemory memory(layout);
-  memory.admit(0, 2, 10);
-  memory.admit(1, 1, 10);  // has one phase only
-  memory.admit(2, 2, 10);
-  memory.wait_for_room(2, 1);
-  EXPECT_EQ(memory.next(1), std::nullopt);
+  MixedCuts mixed(16);
+  EngineMemory memory(*mixed.cuts);
+  const std::uint32_t second = mixed.cuts->first(mixed.reduce) + 1;
+  memory.admit(0, mixed.reduce, 10);
+  memory.admit(1, 1 - mixed.reduce, 10);  // has one phase only
+  memory.admit(2, mixed.reduce, 10);
+  memory.wait_for_room(2, second);
+  EXPECT_EQ(memory.next(second), std::nullopt);
   memory.wait_for_room(1, memory.terminal());
   EXPECT_EQ(memory.next(memory.terminal()), 1U);
-  memory.wait_for_room(0, 1);
-  EXPECT_EQ(memory.next(1), 0U);
-  memory.enter(1, 10);
-  EXPECT_EQ(memory.next(1), 2U);
-  memory.enter(1, 10);
-  EXPECT_EQ(memory.next(1), std::nullopt);
-  EXPECT_FALSE(memory.has_room(1, 81));
-  EXPECT_TRUE(memory.has_room(1, 80));
+  memory.wait_for_room(0, second);
+  EXPECT_EQ(memory.next(second), 0U);
+  memory.enter(second, 10);
+  EXPECT_EQ(memory.next(second), 2U);
+  const std::int64_t room = mixed.cuts->of({true, true}).partitions[second];
+  memory.enter(second, 10);
+  EXPECT_EQ(memory.next(second), std::nullopt);
+  EXPECT_FALSE(memory.has_room(second, room - 19));
+  EXPECT_TRUE(memory.has_room(second, room - 20));
 }
 
 }  // namespace

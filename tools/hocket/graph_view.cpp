@@ -247,7 +247,7 @@ Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step, const 
   const RankLayout layout{topology.rank_count(), {topology.extents().begin(), topology.extents().end()}};
   HOCKET_TRY_ASSIGN(const ImportedGraph imported, load_work(flags, step, platform, layout));
   if (!flags.copy.empty()) HOCKET_TRY(write_work(flags.copy, imported.graph));
-  HOCKET_TRY_ASSIGN(const GroupChooser choose, choose_for_groups(step.algorithms));
+  HOCKET_TRY_ASSIGN(const GroupChooser choose, choose_for_groups(step.algorithms, platform.network.forwards));
   for (const std::string& path : {flags.timeline, csv}) {
     if (!path.empty()) HOCKET_TRY(check_writable(path));
   }

@@ -29,7 +29,8 @@ std::size_t unsourced(const std::vector<NamedFigure>& figures) {
 void print_text(const ImportedPlatform& imported, const std::vector<NamedFigure>& figures) {
   const Platform& platform = imported.platform;
   fmt::print("{}: {}\n", platform.name, platform.description);
-  fmt::print("network {}\n", platform.network.topology);
+  fmt::print("network {}{}\n", platform.network.topology,
+             platform.network.forwards == Forwarding::kNpus ? ", npus forward for one another" : "");
   for (const CommunicationEngine& e : platform.engines) fmt::print("endpoint {}: {}\n", e.name, engine_words(e));
   Table table({"figure", "value", "source"});
   for (const NamedFigure& f : figures) {
@@ -53,6 +54,7 @@ void print_document(const ImportedPlatform& imported, const std::vector<NamedFig
   p["name"] = platform.name;
   p["description"] = platform.description;
   p["topology"] = platform.network.topology;
+  p["forwards"] = std::string(name_of(platform.network.forwards));
   for (const CommunicationEngine& e : platform.engines) {
     p["endpoints"].push_back({{"name", e.name},
                               {"kind", std::string(name_of(e.kind))},

@@ -217,7 +217,8 @@ Result<int> simulate_workload(const std::string& name, const StepFlags& flags, c
   HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, engines_of(platform, flags));
   HOCKET_TRY_ASSIGN(const ModelRequest request, request_of(platform, flags));
   HOCKET_TRY_ASSIGN(const Workload workload, workload_from_model(name, request));
-  HOCKET_TRY_ASSIGN(const ScheduleChooser choose, choose_schedules(topology, workload, flags.algorithms));
+  HOCKET_TRY_ASSIGN(const ScheduleChooser choose,
+                    choose_schedules(topology, workload, flags.algorithms, platform.network.forwards));
   for (const std::string& path : {files.timeline, files.csv}) {
     if (!path.empty()) HOCKET_TRY(check_writable(path));
   }

@@ -28,6 +28,7 @@ Result<Platform> build(std::string_view arguments) {
   p.name = fmt::format("ace:{}", shape);
   p.description = "ACE's target: npus of 80 units on a 3-D torus, the inner dimension inside a package";
   p.network.topology = fmt::format("torus:{}", shape);
+  p.network.forwards = Forwarding::kNpus;
   const PlatformLink outer{cited(25e9, kDerived), cited(402e-9, kCycles)};
   p.network.links = {{cited(200e9, kDerived), cited(72e-9, kCycles)}, outer, outer};
   EndpointModel& e = p.endpoint;
