@@ -143,8 +143,8 @@ void GraphRun::mark(std::uint32_t r) {
   dirty_.push_back(r);
 }
 
-/// Everything that can happen at this instant, ranks in their order. Then every rank takes in a chunk, one each in turn,
-/// so that ranks in alike places of their groups take theirs in the same order; what all members have reached comes last.
+/// Everything that can happen at this instant, ranks in their order. Then every rank takes in a chunk, one in turn, so
+/// that ranks in alike places of their groups take theirs in one order; what all members have reached comes last.
 void GraphRun::settle_all() {
   while (!dirty_.empty() || !newly_reached_.empty()) {
     std::vector<std::uint32_t> dirty = std::move(dirty_);
