@@ -150,6 +150,14 @@ hktResult_t hktCommCount(hktComm_t comm, int* count);
 hktResult_t hktCommUserRank(hktComm_t comm, int* rank);
 hktResult_t hktCommGetCounters(hktComm_t comm, hktCounters_t* counters);
 
+/* Memory that the other ranks of this host can map, as pages of zeroes; freed when no communicator has it registered. */
+hktResult_t hktMemAlloc(void** ptr, size_t size);
+hktResult_t hktMemFree(void* ptr);
+/* Collectives then send from `buff` without a copy. hktMemAlloc must have given it; other memory is taken and stays as it
+   is. At most 64 at a time; no call that uses it may be under way, here and at hktCommDeregister. */
+hktResult_t hktCommRegister(hktComm_t comm, void* buff, size_t size, void** handle);
+hktResult_t hktCommDeregister(hktComm_t comm, void* handle);
+
 /* A scalar of the datatype multiplies this rank's input before the sum. */
 hktResult_t hktRedOpCreatePreMulSum(hktRedOp_t* op, void* scalar, hktDataType_t datatype,
                                     hktScalarResidence_t residence, hktComm_t comm);

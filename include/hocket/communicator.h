@@ -158,6 +158,12 @@ class PersistentCall {
   std::string algorithm_;
 };
 
+/// Memory for register_memory(): zero bytes on pages of their own, which other processes can map; kResourceExhausted
+/// when the system has no more. An ordinary pointer otherwise.
+[[nodiscard]] Result<void*> allocate_memory(std::size_t bytes);
+/// kInvalidArgument: not from allocate_memory(), or registered.
+[[nodiscard]] Result<void> free_memory(void* begin);
+
 class Communicator {
  public:
   /// Connects with all other ranks; from the launcher's environment unless the options say who we are.
@@ -190,6 +196,13 @@ class Communicator {
   /// After a failure: the ranks that are not in `lost` form a new communicator. Only they call it, all with the same
   /// list. On one host.
   [[nodiscard]] Result<Communicator> shrink(std::span<const std::uint32_t> lost);
+
+  /// From now on the other ranks of this host read what collectives send from this memory where it lies, without a
+  /// copy. `begin` is what allocate_memory() gave; other memory is taken and stays as it is. At most 64 at a time, and
+  /// no call that uses the memory may be under way.
+  [[nodiscard]] Result<void> register_memory(const void* begin);
+  /// No longer; needed before free_memory(). A communicator that goes has nothing registered.
+  [[nodiscard]] Result<void> deregister_memory(const void* begin);
 
   /// Ends it on all ranks with kCancelled; from any thread.
   void abort(std::string_view reason);

@@ -223,6 +223,16 @@ void CallQueue::book(std::chrono::nanoseconds began, bool over) {
   counters_.bytes_reduced += moved.bytes_reduced;
 }
 
+Result<void> CallQueue::add_memory(const SharedRange& range) {
+  const std::lock_guard lock(mutex_);
+  return transport_ != nullptr ? transport_->add_memory(range) : Result<void>{};
+}
+
+void CallQueue::remove_memory(const SharedRange& range) {
+  const std::lock_guard lock(mutex_);
+  if (transport_ != nullptr) transport_->remove_memory(range);
+}
+
 ProgressCounters CallQueue::counters() {
   const std::lock_guard lock(mutex_);
   return counters_;

@@ -68,6 +68,10 @@ class CallQueue {
   [[nodiscard]] Result<void> release(std::uint32_t slot);
   [[nodiscard]] Result<std::shared_ptr<PreparedCall>> prepare(const BoundCollective& what);
 
+  /// As the transport takes it; nothing when there is none.
+  [[nodiscard]] Result<void> add_memory(const SharedRange& range);
+  void remove_memory(const SharedRange& range);
+
   [[nodiscard]] ProgressCounters counters();
   /// After the failure is set: wakes whoever runs a call and tells all ranks. Returns when they are told.
   void halt();

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "api/core.h"
+#include "transport/shared_memory.h"
 
 namespace hocket {
 namespace {
@@ -155,6 +156,15 @@ Result<Communicator> Communicator::shrink(std::span<const std::uint32_t> lost) {
   HOCKET_TRY_ASSIGN(std::shared_ptr<CommunicatorCore> core, CommunicatorCore::open(std::move(settings)));
   return Communicator(std::move(core));
 }
+
+Result<void> Communicator::register_memory(const void* begin) { return core_->register_memory(begin); }
+Result<void> Communicator::deregister_memory(const void* begin) { return core_->deregister_memory(begin); }
+
+Result<void*> allocate_memory(std::size_t bytes) {
+  HOCKET_TRY_ASSIGN(SharedMemory memory, SharedMemory::allocate(bytes));
+  return static_cast<void*>(memory.release());
+}
+Result<void> free_memory(void* begin) { return SharedMemory::free(begin); }
 
 ProgressCounters Communicator::counters() const { return core_->counters(); }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/units.h"
+#include "transport/shared_memory.h"
 
 namespace hocket {
 namespace {
@@ -27,13 +28,13 @@ Result<void> CommunicatorCore::begin() {
   HOCKET_TRY_ASSIGN(OpenTransport opened, open_transport(job_, settings_.transport, settings_.rendezvous.deadline));
   std::unique_ptr<RankTransport> transport = std::move(opened.transport);
   log_.print(DebugLevel::kMeeting, "talks through {}", opened.name);
-  Result<PlanSource> source = read_plan_source(settings_, size());
+  Result<PlanSource> source = read_plan_source(settings_, size(), opened.name);
   if (!source) {
     transport->fail(source.error());
     return tl::unexpected<Error>(std::move(source.error()));
   }
   source_.emplace(std::move(*source));
-  HOCKET_TRY_ASSIGN(pair_source_, read_plan_source({.topology = {}, .plan_file = {}}, 2));
+  HOCKET_TRY_ASSIGN(pair_source_, read_plan_source({.topology = {}, .plan_file = {}}, 2, "tcp"));
   auto holder = std::make_shared<std::unique_ptr<RankTransport>>(std::move(transport));
   queues_.push_back(std::make_unique<CallQueue>(
       QueueOptions{rank(), settings_.driver, settings_.progress, settings_.cost, &*source_, log_, {}},
@@ -47,6 +48,30 @@ CommunicatorCore::~CommunicatorCore() {
   if (failure_.set()) spread();
   for (const auto& q : queues_) q->close();
   for (const auto& q : queues_) q->leave();
+  for (const SharedRange& range : registered_) SharedMemory::count_registrations(range, -1);
+}
+
+/// Messages go over connections of their own and copy.
+Result<void> CommunicatorCore::register_memory(const void* begin) {
+  HOCKET_TRY(check_usable());
+  const std::optional<SharedRange> range = SharedMemory::at(begin);
+  if (!range) return {};  // calls copy from where it lies
+  const std::lock_guard lock(mutex_);
+  HOCKET_TRY(queues_.front()->add_memory(*range));
+  registered_.push_back(*range);
+  SharedMemory::count_registrations(*range, 1);
+  return {};
+}
+
+Result<void> CommunicatorCore::deregister_memory(const void* begin) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(registered_.begin(), registered_.end(),
+                                  [begin](const SharedRange& range) { return range.begin == begin; });
+  if (found == registered_.end()) return {};
+  queues_.front()->remove_memory(*found);
+  SharedMemory::count_registrations(*found, -1);
+  registered_.erase(found);
+  return {};
 }
 
 CallQueue& CommunicatorCore::queue(std::uint32_t index) {

@@ -39,6 +39,9 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   }
   [[nodiscard]] Result<void> release(Work::Ticket ticket) { return queue(ticket.queue).release(ticket.slot); }
 
+  [[nodiscard]] Result<void> register_memory(const void* begin);
+  [[nodiscard]] Result<void> deregister_memory(const void* begin);
+
   void abort(std::string_view reason);
   [[nodiscard]] ProgressCounters counters();
   [[nodiscard]] const Failure& failure() const { return failure_; }
@@ -94,8 +97,9 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   std::optional<PlanSource> pair_source_;
   std::mutex store_mutex_;                          // of the store, and the next
   std::multiset<std::uint32_t> waits_;              // peers that have not begun their half of a message
-  std::mutex mutex_;                                // the two below
+  std::mutex mutex_;                                // the three below
   std::vector<std::unique_ptr<CallQueue>> queues_;  // the first: collectives
+  std::vector<SharedRange> registered_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> messages_;  // by sender and receiver
 };
 

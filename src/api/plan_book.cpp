@@ -4,20 +4,17 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "base/units.h"
 #include "exchange/load_topology.h"
 #include "exchange/schedule_format.h"
-#include "planner/planner.h"
 
 namespace hocket {
 namespace {
 
 /// Above this size the choice no longer changes.
 constexpr int kClassMax = 28;
-constexpr Seconds kMessageOverhead{2e-6};
-/// Ranks of one host meet in its memory: one port each, as fast as a socket there.
-constexpr LinkRate kDefaultRate{.bandwidth = {4e9}, .latency = {5e-6}};
 
 int size_class_of(const BoundCollective& what) {
   const auto bytes = static_cast<std::uint64_t>(what.bytes().count);
@@ -39,17 +36,18 @@ bool fits_all(const VerifiedSchedule& schedule, ReduceOp op) {
 
 }  // namespace
 
-Result<PlanSource> read_plan_source(const Settings& settings, std::uint32_t ranks) {
+Result<PlanSource> read_plan_source(const Settings& settings, std::uint32_t ranks, std::string_view transport) {
+  const Meeting meeting = meeting_of(transport);
   TopologyOptions options;
   options.group = fmt::format("{}", fmt::join(settings.topology_ranks, ","));
-  if (settings.topology.empty()) options.links = {kDefaultRate};
-  const std::string words =
-      settings.topology.empty() ? fmt::format("{}:{}", ranks == 1 ? "ring" : "switch", ranks) : settings.topology;
-  HOCKET_TRY_ASSIGN(Topology topology, load_topology(words, options));
+  const bool stated = !settings.topology.empty();
+  HOCKET_TRY_ASSIGN(Topology topology,
+                    stated ? load_topology(settings.topology, options) : meeting_topology(meeting, ranks));
   if (topology.rank_count() != ranks)
-    return fail(Code::kMismatch, "the topology '{}' has {} ranks, the communicator {}", words, topology.rank_count(),
-                ranks);
-  PlanSource source{std::move(topology), {}};
+    return fail(Code::kMismatch, "the topology '{}' has {} ranks, the communicator {}", settings.topology,
+                topology.rank_count(), ranks);
+  const Bytes most{stated ? std::numeric_limits<std::int64_t>::max() : meeting.segment_max};
+  PlanSource source{std::move(topology), meeting, most, {}};
   if (settings.plan_file.empty()) return source;
   HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(settings.plan_file));
   if (schedule.rank_count() != ranks)
@@ -96,8 +94,7 @@ Result<const PlanBook::Choice*> PlanBook::choose(const BoundCollective& what, co
 }
 
 Result<PlanBook::Choice> PlanBook::choose_anew(const BoundCollective& what, int size_class, const DebugLog& log) const {
-  PlanningOptions options;
-  options.simulate.per_message_overhead = kMessageOverhead;
+  const PlanningOptions options = source_->meeting.options();
   const BoundCollective largest = largest_of(what, size_class);
   if (source_->file && source_->file->schedule().collective() == what.collective) {
     const std::string& name = source_->file->schedule().algorithm();
@@ -114,9 +111,10 @@ Result<PlanBook::Choice> PlanBook::choose_anew(const BoundCollective& what, int 
   if (best == nullptr)
     return fail(Code::kUnsupported, "no algorithm for {} on '{}' takes every count", name_of(what.collective.kind),
                 source_->topology.name());
+  const Bytes segment = std::min(best->plan.segment(), source_->segment_max);
   log.print(DebugLevel::kPlans, "{} of up to {}: {} in segments of {}", name_of(what.collective.kind),
-            format_bytes(largest.bytes()), best->algorithm, format_bytes(best->plan.segment()));
-  return Choice{best->plan.verified(), best->plan.segment(), best->algorithm};
+            format_bytes(largest.bytes()), best->algorithm, format_bytes(segment));
+  return Choice{best->plan.verified(), segment, best->algorithm};
 }
 
 }  // namespace hocket

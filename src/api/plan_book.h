@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "api/settings.h"
-#include "topology/topology.h"
+#include "planner/meeting.h"
 
 namespace hocket {
 
@@ -23,11 +23,14 @@ struct PreparedCall {
 /// What all plans of a communicator are made of; shared by its queues.
 struct PlanSource {
   Topology topology;
+  Meeting meeting;  // of its ranks, for what a topology does not say
+  Bytes segment_max;
   std::optional<VerifiedSchedule> file;
 };
 
-/// Reads the files, or takes the default topology: all ranks at one switch.
-[[nodiscard]] Result<PlanSource> read_plan_source(const Settings& settings, std::uint32_t ranks);
+/// Reads the files, or takes the default topology: all ranks at one switch, which meet as the transport lets them.
+[[nodiscard]] Result<PlanSource> read_plan_source(const Settings& settings, std::uint32_t ranks,
+                                                  std::string_view transport);
 
 class PlanBook {
  public:

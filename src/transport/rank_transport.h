@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/queue.h"
 #include "schedule/collective.h"
+#include "transport/shared_range.h"
 #include "transport/transport.h"
 
 namespace hocket {
@@ -48,6 +49,11 @@ class RankTransport : public Transport {
   /// Sleeps until something may have come, interrupt(), or then.
   virtual void rest(SteadyTime until) = 0;
   virtual void interrupt() = 0;
+
+  /// From now on messages may be sent from this memory without a copy, where the transport can; and no longer. No call
+  /// that uses the memory may be on its way.
+  [[nodiscard]] virtual Result<void> add_memory(const SharedRange& /*range*/) { return {}; }
+  virtual void remove_memory(const SharedRange& /*range*/) {}
 
   /// Tells all ranks, once; from now on this is the state of the communicator.
   virtual void fail(const Error& error) = 0;

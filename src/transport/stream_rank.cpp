@@ -102,6 +102,7 @@ const std::byte* StreamRank::take_loan(const MessageEnd& receive, std::uint32_t 
 void StreamRank::acknowledge(const MessageEnd& receive, std::uint32_t segment) {
   const bool lent = program_->kept(receive.op, segment) == nullptr && receive.cut.length(segment) > 0;
   if (!lent) return program_->give_back(receive.op, segment);
+  used_loan(receive.peer);
   StreamProgram::OpState& state = program_->state(receive.op);
   ++state.lent;
   if (std::exchange(state.listed, true)) return;
@@ -169,7 +170,8 @@ void StreamRank::queue_segment(Link& l, OpId id) {
                      .length = static_cast<std::uint32_t>(end.cut.length(state.queued)),
                      .fingerprint = call_fingerprint_};
   if (header.length == 0) return l.writer.push(header, nullptr, id);
-  if (!lends(end.peer, header.length)) return l.writer.push(header, state.memory + end.cut.begin(state.queued), id);
+  const std::span<const std::byte> bytes(state.memory + end.cut.begin(state.queued), header.length);
+  if (!lends(end.peer, bytes)) return l.writer.push(header, bytes.data(), id);
   header.kind = FrameKind::kLent;
   header.length = kLentBytes;
   put_word(state.address_out.data(), reinterpret_cast<std::uintptr_t>(state.memory));

@@ -54,10 +54,12 @@ class StreamRank : public RankTransport {
     std::size_t bytes = 0;
   };
   /// May the peer be told where so many bytes lie instead of being sent them?
-  [[nodiscard]] virtual bool lends(std::uint32_t /*peer*/, std::size_t /*bytes*/) const { return false; }
+  [[nodiscard]] virtual bool lends(std::uint32_t /*peer*/, std::span<const std::byte> /*bytes*/) const { return false; }
   [[nodiscard]] virtual bool borrows() const { return false; }
   /// The bytes here, in `place` or elsewhere; when they cannot be had, a failure by the next poll and any bytes.
   [[nodiscard]] virtual const std::byte* fetch(const Loan& /*loan*/, std::byte* place) { return place; }
+  /// What fetch() gave was used.
+  virtual void used_loan(std::uint32_t /*peer*/) {}
 
   // The shell's side. `events` is null between calls.
   /// May bytes of this stream be read now? Not while its peer is a call ahead.

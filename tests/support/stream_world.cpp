@@ -62,7 +62,7 @@ class PipeRank final : public StreamRank {
   using StreamRank::take_leave;
 
  protected:
-  [[nodiscard]] bool lends(std::uint32_t /*peer*/, std::size_t /*bytes*/) const override {
+  [[nodiscard]] bool lends(std::uint32_t /*peer*/, std::span<const std::byte> /*bytes*/) const override {
     return lend_each_ > 0 && ++asked_ % lend_each_ == 0;
   }
   [[nodiscard]] bool borrows() const override { return true; }

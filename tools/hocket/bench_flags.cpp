@@ -31,8 +31,9 @@ Result<std::optional<double>> least_busbw() {
 Result<void> check_modes(const BenchFlags& flags) {
   if (flags.graphs != 0)
     return fail(Code::kUnsupported, "-G {}: calls are not recorded into graphs here", flags.graphs);
-  if (flags.registered != 0)
-    return fail(Code::kUnsupported, "-R {}: buffers are not registered here", flags.registered);
+  if (flags.registered > 1)
+    return fail(Code::kUnsupported, "-R {}: 0 takes buffers as they are, 1 registers them; there are no windows here",
+                flags.registered);
   if (flags.stamps != 0) return fail(Code::kUnsupported, "-S {}: rows have no column for times of day", flags.stamps);
   return {};
 }
@@ -126,7 +127,8 @@ void BenchFlags::declare_modes(CLI::App& app) {
       ->check(CLI::Range(0, 1))
       ->capture_default_str();
   app.add_option("-G,--cudagraph", graphs, "0: there are no graphs of launches")->capture_default_str();
-  app.add_option("-R,--local_register", registered, "0: buffers need no registration")->capture_default_str();
+  app.add_option("-R,--local_register", registered, "1: buffers in memory that ranks of one host map and read in place")
+      ->capture_default_str();
   app.add_option("-S,--report_timestamps", stamps, "0: rows carry no times of day")->capture_default_str();
 }
 

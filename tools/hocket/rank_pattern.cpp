@@ -143,14 +143,36 @@ RankArena::RankArena(const BoundCollective& what, std::uint32_t rank, bool in_pl
     : in_place_(in_place),
       in_(static_cast<std::size_t>(input_count(what, rank) * size_of(what.type))),
       out_(static_cast<std::size_t>(output_count(what, rank) * size_of(what.type))) {
-  if (!in_place) {
-    first_.resize(in_);
-    second_.resize(out_);
-    return;
-  }
-  second_.resize(std::max(in_, out_));
+  if (!in_place) return;
   if (what.collective.kind == CollectiveKind::kReduceScatter) out_at_ = out_ * rank;
   if (what.collective.kind == CollectiveKind::kAllGather) at_ = in_ * rank;
+}
+
+Result<std::unique_ptr<RankArena>> RankArena::make(const BoundCollective& what, std::uint32_t rank, bool in_place,
+                                                   RankTransport* registers) {
+  std::unique_ptr<RankArena> made(new RankArena(what, rank, in_place));
+  if (!in_place) {
+    HOCKET_TRY_ASSIGN(made->first_, made->room(made->in_, made->first_own_, registers));
+  }
+  const std::size_t second = in_place ? std::max(made->in_, made->out_) : made->out_;
+  HOCKET_TRY_ASSIGN(made->second_, made->room(second, made->second_own_, registers));
+  return made;
+}
+
+Result<std::span<std::byte>> RankArena::room(std::size_t bytes, RankBytes& own, RankTransport* registers) {
+  if (registers == nullptr || bytes == 0) {
+    own.resize(bytes);
+    return std::span<std::byte>(own);
+  }
+  HOCKET_TRY_ASSIGN(SharedMemory memory, SharedMemory::allocate(bytes));
+  HOCKET_TRY(registers->add_memory(memory.range()));
+  registered_ = registers;
+  shared_.push_back(std::move(memory));
+  return shared_.back().bytes();
+}
+
+RankArena::~RankArena() {
+  for (const SharedMemory& memory : shared_) registered_->remove_memory(memory.range());
 }
 
 }  // namespace hocket

@@ -5,11 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "engine/rank_run.h"
 #include "engine/reference.h"
+#include "transport/rank_transport.h"
+#include "transport/shared_memory.h"
 
 namespace hocket {
 
@@ -39,23 +42,33 @@ class RankPattern {
   RankBytes reduced_;
 };
 
-/// Memory of one rank for a plan: input and output, apart or in one place as nccl-tests has it.
+/// Memory of one rank for a plan: input and output, apart or in one place as nccl-tests has it. With a transport it is
+/// memory that other ranks may map, registered there.
 class RankArena {
  public:
-  RankArena(const BoundCollective& what, std::uint32_t rank, bool in_place);
+  [[nodiscard]] static Result<std::unique_ptr<RankArena>> make(const BoundCollective& what, std::uint32_t rank,
+                                                               bool in_place, RankTransport* registers = nullptr);
+  ~RankArena();
+  RankArena(const RankArena&) = delete;
+  RankArena& operator=(const RankArena&) = delete;
 
   [[nodiscard]] RankBuffers buffers() { return {input().data(), output().data()}; }
   [[nodiscard]] std::span<std::byte> input() { return std::span(in_place_ ? second_ : first_).subspan(at_, in_); }
   [[nodiscard]] std::span<std::byte> output() { return std::span(second_).subspan(out_at_, out_); }
 
  private:
+  RankArena(const BoundCollective& what, std::uint32_t rank, bool in_place);
+  [[nodiscard]] Result<std::span<std::byte>> room(std::size_t bytes, RankBytes& own, RankTransport* registers);
+
   bool in_place_;
   std::size_t at_ = 0;
   std::size_t in_;
   std::size_t out_at_ = 0;
   std::size_t out_;
-  RankBytes first_;
-  RankBytes second_;
+  RankBytes first_own_, second_own_;
+  std::vector<SharedMemory> shared_;
+  RankTransport* registered_ = nullptr;
+  std::span<std::byte> first_, second_;
 };
 
 }  // namespace hocket

@@ -28,6 +28,8 @@ constexpr int kYields = 8;
 constexpr std::chrono::microseconds kYieldMax{50};
 /// Below it two copies take less time than one by the kernel.
 constexpr std::size_t kLendBytesMin = std::size_t{16} << 10;
+/// The same where the receiver reads in place.
+constexpr std::size_t kLendMappedMin = std::size_t{2} << 10;
 
 /// Some milliseconds old, and much cheaper than the exact time; for saying how long a peer has been silent.
 SteadyTime recent_time() {
@@ -116,24 +118,38 @@ void ShmRank::try_memory(std::uint32_t peer) {
   segment_->ring(peer, rank()).reads_memory.store(1, std::memory_order_release);
 }
 
-bool ShmRank::lends(std::uint32_t peer, std::size_t bytes) const {
-  return bytes >= kLendBytesMin && segment_->ring(rank(), peer).reads_memory.load(std::memory_order_acquire) != 0;
+bool ShmRank::lends(std::uint32_t peer, std::span<const std::byte> bytes) const {
+  if (bytes.size() < kLendMappedMin) return false;
+  if (segment_->ring(rank(), peer).reads_memory.load(std::memory_order_acquire) == 0) return false;
+  return bytes.size() >= kLendBytesMin || segment_->state(rank()).ranges.holds(bytes.data(), bytes.size());
 }
+
+Result<void> ShmRank::add_memory(const SharedRange& range) { return segment_->state(rank()).ranges.add(range); }
+void ShmRank::remove_memory(const SharedRange& range) { segment_->state(rank()).ranges.remove(range.begin); }
 
 /// The peer's memory holds what it lent as long as its communicator has not failed; what it says of that lies in its
 /// ring by then and is read before this call can end well.
 const std::byte* ShmRank::fetch(const Loan& loan, std::byte* place) {
+  ShmSegment::RankState& theirs = segment_->state(loan.peer);
+  const std::int64_t process = theirs.process.load(std::memory_order_relaxed);
+  const std::byte* mapped = peers_[loan.peer].memory.find(theirs.ranges, process, loan.address, loan.bytes);
+  if (mapped != nullptr) return mapped;
   std::byte* landing = events_->landing(loan.receive, loan.segment);
   std::byte* to = landing != nullptr ? landing : place;
-  ShmSegment::RankState& theirs = segment_->state(loan.peer);
-  const int error =
-      read_memory(theirs.process.load(std::memory_order_relaxed), loan.address, std::span(to, loan.bytes));
-  const bool failed = theirs.failed.load(std::memory_order_seq_cst) != 0;
-  if (error == 0 && !failed) return to;
-  any_gone_ = true;
-  std::string& why = peers_[loan.peer].gone;
-  if (why.empty()) why = failed ? "its call has failed" : "its memory cannot be read: " + system_words(error);
+  const int error = read_memory(process, loan.address, std::span(to, loan.bytes));
+  if (error != 0) note_gone(loan.peer, "its memory cannot be read: " + system_words(error));
   return to;
+}
+
+/// Whoever has failed may have written there meanwhile.
+void ShmRank::used_loan(std::uint32_t peer) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (segment_->state(peer).failed.load(std::memory_order_seq_cst) != 0) note_gone(peer, "its call has failed");
+}
+
+void ShmRank::note_gone(std::uint32_t peer, const std::string& why) {
+  any_gone_ = true;
+  if (peers_[peer].gone.empty()) peers_[peer].gone = why;
 }
 
 void ShmRank::begin(LoadedProgram& program) {

@@ -1,6 +1,7 @@
 // ShmRank: StreamRank over rings of bytes in memory that all ranks of a host map. What ranks say is the same as over
 // any stream; here it moves by copying into and out of rings. Long segments move once: where the system lets a rank
-// read the memory of another, which is tried at the first call, their sender only says where they lie.
+// read the memory of another, which is tried at the first call, their sender only says where they lie. What lies in
+// memory made to be shared (shared_memory.h) is mapped by the receiver and does not move at all before it is used.
 // The connection made at the rendezvous stays open and carries nothing: the kernel closes it when a process ends, and
 // so a peer's death is noticed. A waiting rank spins as its driver says, then sleeps at its doorbell and looks after
 // the connections every kLookAround.
@@ -37,11 +38,14 @@ class ShmRank final : public StreamRank {
   void rest(SteadyTime until) override;
   void interrupt() override;
   void fail(const Error& error) override;
+  [[nodiscard]] Result<void> add_memory(const SharedRange& range) override;
+  void remove_memory(const SharedRange& range) override;
 
  protected:
-  [[nodiscard]] bool lends(std::uint32_t peer, std::size_t bytes) const override;
+  [[nodiscard]] bool lends(std::uint32_t peer, std::span<const std::byte> bytes) const override;
   [[nodiscard]] bool borrows() const override { return true; }
   [[nodiscard]] const std::byte* fetch(const Loan& loan, std::byte* place) override;
+  void used_loan(std::uint32_t peer) override;
 
  private:
   struct Peer {
@@ -50,6 +54,7 @@ class ShmRank final : public StreamRank {
     Doorbell* bell;
     std::string gone;    // why its connection has ended
     bool tried = false;  // to read its memory
+    PeerMemory memory{};
   };
 
   ShmRank(std::uint32_t rank, std::vector<std::string> names, std::shared_ptr<ShmSegment> segment,
@@ -63,6 +68,7 @@ class ShmRank final : public StreamRank {
   bool yield_to_peers();
   void look_around(SteadyTime now);
   void look_at(std::uint32_t peer);
+  void note_gone(std::uint32_t peer, const std::string& why);
   bool close_gone();
   /// Writes what can be written; true when there is room for more.
   bool flush();

@@ -12,6 +12,7 @@
 #include "net/secret.h"
 #include "transport/shm/byte_ring.h"
 #include "transport/shm/doorbell.h"
+#include "transport/shm/peer_memory.h"
 
 namespace hocket {
 
@@ -38,6 +39,7 @@ class ShmSegment {
     std::atomic<std::uint32_t> failed{0};  // its communicator has failed: its memory means nothing any more
     std::atomic<std::int64_t> process{0};
     std::atomic<std::uint64_t> token_address{0};  // a copy of token() in its own memory, for trying to read that
+    SharedRanges ranges;                          // of its memory that others may map
   };
   [[nodiscard]] RankState& state(std::uint32_t rank) { return states()[rank]; }
 

@@ -15,7 +15,7 @@
 #include "bench_table.h"
 #include "flags.h"
 #include "local_ranks.h"
-#include "planner/planner.h"
+#include "planner/meeting.h"
 #include "rank_job.h"
 #include "rank_pattern.h"
 #include "topology/spec.h"
@@ -61,17 +61,6 @@ Result<Network> network_of(const TopologyFlags& flags, std::uint32_t ranks) {
                                "additions cost nothing",
                                said.topology, source)};
   return Network{std::move(topology), std::move(bound)};
-}
-
-/// How fast ranks of one host meet, for the choice of plans: one port each.
-struct Meeting {
-  LinkRate rate;
-  Seconds per_message;
-  std::int64_t segment_max;  // what is copied and then reduced lies in the caches in between
-};
-Meeting meeting_of(std::string_view transport) {
-  if (transport == "shm") return {{.bandwidth = {8e9}, .latency = {5e-7}}, {3e-7}, 64 << 10};
-  return {{.bandwidth = {4e9}, .latency = {5e-6}}, {2e-6}, std::int64_t{1} << 40};
 }
 
 class Bench {
@@ -125,10 +114,9 @@ class Bench {
 
   /// "ring 131072", chosen by rank 0.
   Result<std::string> choose(const BoundCollective& what) {
-    PlanningOptions options;
-    options.algorithm = flags_.bench.algorithm;
     const Meeting meeting = meeting_of(job_.transport_name());
-    options.simulate.per_message_overhead = meeting.per_message;
+    PlanningOptions options = meeting.options();
+    options.algorithm = flags_.bench.algorithm;
     if (!flags_.bench.segment.empty()) {
       HOCKET_TRY_ASSIGN(options.segment, parse_bytes(flags_.bench.segment));
     }
@@ -181,21 +169,22 @@ class Bench {
 
   Result<BenchHalf> measure(RankDriver& driver, const BoundCollective& what, bool in_place) {
     const RankPattern pattern(what, job_.rank(), kSeed);
-    RankArena arena(what, job_.rank(), in_place);
-    pattern.fill_input(arena.input());
-    for (std::uint32_t i = 0; i < flags_.bench.warmup; ++i) HOCKET_TRY(driver.run(arena.buffers()));
+    HOCKET_TRY_ASSIGN(const auto arena, RankArena::make(what, job_.rank(), in_place,
+                                                        flags_.bench.registered != 0 ? &job_.transport() : nullptr));
+    pattern.fill_input(arena->input());
+    for (std::uint32_t i = 0; i < flags_.bench.warmup; ++i) HOCKET_TRY(driver.run(arena->buffers()));
     HOCKET_TRY(job_.share(0));
     const double begin = now_s();
     const std::uint64_t calls = std::uint64_t{flags_.bench.iterations} * flags_.bench.calls;
-    for (std::uint64_t i = 0; i < calls; ++i) HOCKET_TRY(driver.run(arena.buffers()));
+    for (std::uint64_t i = 0; i < calls; ++i) HOCKET_TRY(driver.run(arena->buffers()));
     const double mine = now_s() - begin;
     BenchHalf half;
     HOCKET_TRY_ASSIGN(const std::vector<double> times, job_.share(mine / static_cast<double>(calls)));
     half.time_s = averaged(times);
     if (flags_.bench.check == 0) return half;
-    pattern.fill_input(arena.input());
-    HOCKET_TRY(driver.run(arena.buffers()));
-    const auto wrong = static_cast<double>(pattern.count_wrong(arena.output()));
+    pattern.fill_input(arena->input());
+    HOCKET_TRY(driver.run(arena->buffers()));
+    const auto wrong = static_cast<double>(pattern.count_wrong(arena->output()));
     HOCKET_TRY_ASSIGN(const std::vector<double> wrongs, job_.share(wrong));
     half.wrong = static_cast<std::uint64_t>(std::accumulate(wrongs.begin(), wrongs.end(), 0.0));
     return half;
@@ -248,10 +237,7 @@ Result<int> run(const Flags& flags) {
   if (!launch) return run_local_ranks(flags.job.ranks);
   HOCKET_TRY_ASSIGN(const auto job, RankJob::open(*launch, flags.job));
   if (network.topology) return Bench(flags, run, *job, network, *network.topology).all();
-  TopologyOptions options;
-  options.links = {meeting_of(job->transport_name()).rate};
-  HOCKET_TRY_ASSIGN(Topology topology,
-                    topology_from_spec(fmt::format("{}:{}", size == 1 ? "ring" : "switch", size), options));
+  HOCKET_TRY_ASSIGN(Topology topology, meeting_topology(meeting_of(job->transport_name()), size));
   return Bench(flags, run, *job, network, std::move(topology)).all();
 }
 

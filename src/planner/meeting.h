@@ -1,0 +1,31 @@
+// Meeting: how ranks of one host meet when no topology is given, for the choice of plans: one port each at one switch.
+// Rates are those of a copy from one process to another and of an addition; what is measured of them is in
+// docs/measured.md, and a wrong one costs time, never a wrong result. Ownership: values. Threading: constants.
+// Refuses: nothing; transports that are not known meet as over sockets.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "planner/planner.h"
+#include "topology/family.h"
+
+namespace hocket {
+
+struct Meeting {
+  LinkRate rate;
+  Seconds per_message;
+  BytesPerSecond reduce_rate;  // 0: not counted
+  std::int64_t segment_max;    // what is copied and then reduced lies in the caches in between
+
+  /// Choices as this meeting has it.
+  [[nodiscard]] PlanningOptions options() const;
+};
+
+/// "shm", "tcp" or a plug-in's name.
+[[nodiscard]] Meeting meeting_of(std::string_view transport);
+
+/// All ranks at one switch.
+[[nodiscard]] Result<Topology> meeting_topology(const Meeting& meeting, std::uint32_t ranks);
+
+}  // namespace hocket
