@@ -150,11 +150,11 @@ hktResult_t hktCommCount(hktComm_t comm, int* count);
 hktResult_t hktCommUserRank(hktComm_t comm, int* rank);
 hktResult_t hktCommGetCounters(hktComm_t comm, hktCounters_t* counters);
 
-/* Memory that the other ranks of this host can map, as pages of zeroes; freed when no communicator has it registered. */
+/* Memory that other ranks of this host can map, as pages of zeroes; freed when no communicator has it registered. */
 hktResult_t hktMemAlloc(void** ptr, size_t size);
 hktResult_t hktMemFree(void* ptr);
-/* Collectives then send from `buff` without a copy. hktMemAlloc must have given it; other memory is taken and stays as it
-   is. At most 64 at a time; no call that uses it may be under way, here and at hktCommDeregister. */
+/* Collectives then send from `buff` without a copy. hktMemAlloc must have given it; other memory is taken and stays as
+   it is. At most 64 at a time; no call that uses it may be under way, here and at hktCommDeregister. */
 hktResult_t hktCommRegister(hktComm_t comm, void* buff, size_t size, void** handle);
 hktResult_t hktCommDeregister(hktComm_t comm, void* handle);
 

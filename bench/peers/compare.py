@@ -43,12 +43,15 @@ def compare(found, size, args):
     names = list(found)
     words = ", ".join(f"{name} {statistics.median(times[name]):.1f}" for name in names)
     print(f"{size} B, {args.ranks} ranks: {words} us")
-    first, peers = names[0], [name for name in names[1:] if name != "floor"]
-    for name in names[1:]:
-        print(f"  {first} / {name}: {ratio_text(times[first], times[name])}")
-    if peers:
+    ours = [name for name in names if name.startswith("hocket")]
+    peers = [name for name in names if name not in ours and name != "floor"]
+    for mine in ours:
+        for name in names:
+            if name not in ours:
+                print(f"  {mine} / {name}: {ratio_text(times[mine], times[name])}")
+    for mine in ours if peers else []:
         best = min(peers, key=lambda name: statistics.median(times[name]))
-        print(f"  {first} / the best peer, {best}: {ratio_text(times[first], times[best])}")
+        print(f"  {mine} / the best peer, {best}: {ratio_text(times[mine], times[best])}")
     sys.stdout.flush()
 
 

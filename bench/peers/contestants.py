@@ -11,6 +11,7 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 TIMEOUT_S = 120
+REGISTERED = "hocket, registered"
 
 
 class Failed(Exception):
@@ -46,13 +47,15 @@ def weighed(autogroup):
 
 
 class Hocket:
-    def __init__(self, args, transport):
+    def __init__(self, args, transport, registered=0):
         self.args = args
         self.transport = transport
+        self.registered = registered
 
     def time_us(self, size, n, warmup):
         words = [self.args.hocket, "bench", "all_reduce", "--ranks", str(self.args.ranks), "-b", str(size), "-e",
-                 str(size), "-n", str(n), "-w", str(warmup), "--transport", self.transport, "--json"]
+                 str(size), "-n", str(n), "-w", str(warmup), "--transport", self.transport, "-R", str(self.registered),
+                 "--json"]
         row = json.loads(run(words + self.args.more.split()))["rows"][0]
         if row["out_of_place"]["wrong"] or row["in_place"]["wrong"]:
             raise Failed("wrong data")
@@ -136,6 +139,8 @@ def mpi_flags(name, args):
 def contestants(args, folder):
     """By name, in order; the first is compared with all others."""
     found = {f"hocket {args.over}": Hocket(args, args.over)}
+    if args.over == "shm":
+        found[REGISTERED] = Hocket(args, args.over, 1)
     folder = pathlib.Path(folder)
     cores = len(os.sched_getaffinity(0))
     if args.over == "shm":

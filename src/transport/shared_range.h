@@ -1,4 +1,5 @@
-// SharedRange: bytes of this process that lie in a file which other processes of the host can map.
+// SharedRange: bytes of this process that lie in a file which other processes of the host can map: what a transport
+// needs to know of them. Made by SharedMemory (shared_memory.h).
 // Ownership: refers to SharedMemory. Threading: a value. Refuses: nothing.
 #pragma once
 
