@@ -1,7 +1,6 @@
 #include "transport/choice.h"
 
-#include "transport/shm/shm_rank.h"
-#include "transport/tcp/tcp_rank.h"
+#include "transport/mixed/mixed_rank.h"
 
 namespace hocket {
 
@@ -18,7 +17,7 @@ Result<OpenTransport> open_transport(Job& job, const TransportChoice& choice, St
   if (choice.by_cable && !cables_fit)
     return fail(Code::kInvalidArgument, "the transport {} uses no cables", choice.name);
   const std::string wish = choice.by_cable ? "tcp" : choice.name;
-  HOCKET_TRY_ASSIGN(std::shared_ptr<ShmSegment> memory, meet_in_memory(job, wish, deadline));
+  HOCKET_TRY_ASSIGN(HostGroup host, meet_in_memory(job, wish, deadline));
   const std::uint32_t rank = job.launch.rank;
   if (choice.plug_in != nullptr) {
     HOCKET_TRY_ASSIGN(auto plugged, choice.plug_in->open(job, deadline));
@@ -29,12 +28,13 @@ Result<OpenTransport> open_transport(Job& job, const TransportChoice& choice, St
   names.reserve(job.members.size());
   for (const Member& member : job.members) names.push_back(member.text());
   if (job.store) HOCKET_TRY(job.store->set(met_key(rank), "", deadline));
-  if (memory) {
-    return OpenTransport{
-        "shm", ShmRank::make(rank, std::move(names), std::move(memory), std::move(job.links), {.lends = choice.lends})};
+  if (host.segment && host.ranks.size() == job.members.size()) {
+    return OpenTransport{"shm", ShmRank::make(rank, std::move(names), std::move(host.segment), std::move(job.links),
+                                              {.lends = choice.lends, .wake = {}})};
   }
-  HOCKET_TRY_ASSIGN(auto over_tcp, TcpRank::make(rank, std::move(names), std::move(job.links), job.streams));
-  return OpenTransport{"tcp", std::move(over_tcp)};
+  HOCKET_TRY_ASSIGN(auto over_tcp, TcpRank::make(rank, names, std::move(job.links), job.streams));
+  if (!host.segment) return OpenTransport{"tcp", std::move(over_tcp)};
+  return OpenTransport{"shm+tcp", MixedRank::make(rank, names, std::move(host), std::move(over_tcp), choice.lends)};
 }
 
 }  // namespace hocket

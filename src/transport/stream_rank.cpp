@@ -475,13 +475,16 @@ void StreamRank::take_leave() {
 }
 
 void StreamRank::beat(std::uint32_t waits_for) {
-  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
-    Link& l = link(peer);
-    if (!l.open || l.ping_due || l.ping_on_way) continue;
-    put_word(l.ping_out.data(), call_.number);
-    put_word(l.ping_out.data() + 8, waits_for);
-    l.ping_due = true;
-  }
+  waited_for_ = waits_for;
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) nudge(peer);
+}
+
+void StreamRank::nudge(std::uint32_t peer) {
+  Link& l = link(peer);
+  if (!l.open || failure_ || l.ping_due || l.ping_on_way) return;
+  put_word(l.ping_out.data(), call_.number);
+  put_word(l.ping_out.data() + 8, waited_for_);
+  l.ping_due = true;
 }
 
 /// "rank 0 waits for rank 1, that for rank 0": a circle in this call, by what peers have said of late.

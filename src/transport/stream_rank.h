@@ -37,6 +37,8 @@ class StreamRank : public RankTransport {
   void fail(const Error& error) override;
   [[nodiscard]] const std::optional<Error>& failure() const override { return failure_; }
   void beat(std::uint32_t waits_for) override;
+  /// A sign of life to one rank, so that it wakes.
+  void nudge(std::uint32_t peer);
   [[nodiscard]] std::string late_ranks(std::uint32_t waits_for) const override;
   [[nodiscard]] std::string call_text() const override { return call_.text(); }
 
@@ -155,7 +157,8 @@ class StreamRank : public RankTransport {
   Streams streams_;
   std::deque<Link> links_;  // by stream
   StreamProgram* program_ = nullptr;
-  std::uint64_t loans_ = 0;  // segments of this call that peers have been lent and not taken
+  std::uint32_t waited_for_ = 0;  // by the last beat
+  std::uint64_t loans_ = 0;       // segments of this call that peers have been lent and not taken
   CallNotice call_;
   Fingerprint call_fingerprint_;
   std::array<std::byte, kCallBytes> hello_out_{};

@@ -27,14 +27,19 @@ using test::Process;
 
 using Words = std::vector<std::string>;
 
+/// "mixed": the first two ranks are on a host of their own.
 Words bench(std::initializer_list<std::string> more, const std::string& transport = "auto") {
-  Words words{HOCKET_BINARY, "bench"};
+  const bool mixed = transport == "mixed";
+  Words words;
+  if (mixed) words = {"/usr/bin/env", "HOCKET_HOSTID=one,one,other"};
+  words.insert(words.end(), {HOCKET_BINARY, "bench"});
   words.insert(words.end(), more);
-  words.insert(words.end(), {"--transport", transport});
+  words.insert(words.end(), {"--transport", mixed ? "auto" : transport});
   return words;
 }
 
 const auto kTransports = testing::Values("shm", "tcp");
+const auto kMixtures = testing::Values("shm", "tcp", "mixed");
 
 std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
   const char* text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): one thread
@@ -68,7 +73,7 @@ TEST_P(StormCollectives, LongVectorsAreRight) {
 INSTANTIATE_TEST_SUITE_P(
     Kinds, StormCollectives,
     testing::Combine(testing::Values("all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce", "all_to_all"),
-                     kTransports),
+                     kMixtures),
     [](const auto& param) { return fmt::format("{}_{}", std::get<0>(param.param), std::get<1>(param.param)); });
 
 /// Ranks started one by one, as a launcher does, each with words of its own.
@@ -288,7 +293,7 @@ TEST_P(StormDeath, AKilledParentTakesItsRanksAlong) {
   EXPECT_NE(::kill(*process, 0), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Over, StormDeath, kTransports, [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Over, StormDeath, kMixtures, [](const auto& param) { return std::string(param.param); });
 
 TEST(StormStrangers, GarbageOnThePortWhileAJobRuns) {
   Process job(bench({"all_reduce", "--ranks", "3", "-b", "8", "-e", "64K", "-f", "2", "-n", "300"}), {});

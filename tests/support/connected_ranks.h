@@ -1,5 +1,5 @@
-// Ranks that are threads of a test, connected with one another by real sockets, each with a TcpRank or a ShmRank of its
-// own; the latter share one mapping.
+// Ranks that are threads of a test, connected with one another by real sockets, each with a TcpRank, a ShmRank or a
+// MixedRank of its own; the latter two share mappings.
 // Ownership: the ranks. Threading: run_all() gives each rank a thread; everything else is one owner's.
 // Refuses: nothing; a system without sockets fails the test.
 #pragma once
@@ -16,8 +16,8 @@ namespace hocket::test {
 
 using Ranks = std::vector<std::unique_ptr<RankTransport>>;
 
-/// kRings: memory, where nothing is lent.
-enum class Over : std::uint8_t { kTcp, kShm, kRings };
+/// kRings: memory, where nothing is lent. kMixed: memory among the first half of the ranks and among the others.
+enum class Over : std::uint8_t { kTcp, kShm, kRings, kMixed };
 
 [[nodiscard]] Ranks connected_ranks(std::uint32_t ranks, Over over = Over::kTcp);
 

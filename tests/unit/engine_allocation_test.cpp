@@ -108,7 +108,7 @@ TEST_P(AllocationBetweenRanks, NothingIsAllocatedBetweenStartAndCompletion) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Over, AllocationBetweenRanks,
-                         testing::Values(test::Over::kTcp, test::Over::kShm, test::Over::kRings));
+                         testing::Values(test::Over::kTcp, test::Over::kShm, test::Over::kRings, test::Over::kMixed));
 
 TEST(EventQueueAllocation, AMillionEventsAllocateAlmostNever) {
   Random random(1);

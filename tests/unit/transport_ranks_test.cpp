@@ -245,11 +245,12 @@ TEST(TransportShm, LoansThatThePlanDoesNotHaveAreRefused) {
 }
 
 std::string name_of_over(const testing::TestParamInfo<test::Over>& over) {
-  constexpr std::array<const char*, 3> kNames{"tcp", "shm", "rings"};
+  constexpr std::array<const char*, 4> kNames{"tcp", "shm", "rings", "mixed"};
   return kNames[static_cast<std::size_t>(over.param)];
 }
 
-INSTANTIATE_TEST_SUITE_P(Over, TransportRanks, testing::Values(test::Over::kTcp, test::Over::kShm, test::Over::kRings),
+INSTANTIATE_TEST_SUITE_P(Over, TransportRanks,
+                         testing::Values(test::Over::kTcp, test::Over::kShm, test::Over::kRings, test::Over::kMixed),
                          name_of_over);
 
 }  // namespace

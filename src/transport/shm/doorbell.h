@@ -20,14 +20,22 @@ class Doorbell {
   /// Returns after a ring, at the deadline, or early; at once when `ready()`.
   template <class Ready>
   void sleep(std::uint32_t reasons, SteadyTime until, Ready&& ready) {
-    asleep_.store(reasons, std::memory_order_seq_cst);
+    lie_down(reasons);
     if (!ready()) wait(reasons, until);
-    asleep_.store(0, std::memory_order_relaxed);
+    get_up();
   }
   /// After publishing (sequentially consistent) bytes or room.
   void ring(std::uint32_t reason) {
-    if ((asleep_.load(std::memory_order_seq_cst) & reason) == 0) return;
-    if (asleep_.exchange(0, std::memory_order_relaxed) != 0) rouse();
+    if (takes_sleeper(reason)) rouse();
+  }
+
+  // The same in parts, for sleepers that sleep elsewhere and ringers that know how to wake them there.
+  void lie_down(std::uint32_t reasons) { asleep_.store(reasons, std::memory_order_seq_cst); }
+  void get_up() { asleep_.store(0, std::memory_order_relaxed); }
+  /// Whether somebody sleeps for that reason, who is to be woken by the caller.
+  [[nodiscard]] bool takes_sleeper(std::uint32_t reason) {
+    if ((asleep_.load(std::memory_order_seq_cst) & reason) == 0) return false;
+    return asleep_.exchange(0, std::memory_order_relaxed) != 0;
   }
 
  private:

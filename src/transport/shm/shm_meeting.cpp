@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
 
 namespace hocket {
@@ -14,10 +15,22 @@ bool through_memory(std::string_view wish) { return wish == "auto" || wish == "s
 /// Of a wait, after which it is asked whether the rank waited for has died.
 constexpr std::chrono::milliseconds kSlice{250};
 constexpr std::chrono::seconds kFarewell{2};
-constexpr std::string_view kPlaceKey = "shm/place";
 
-/// Two processes that read the same here run on one kernel.
-std::string boot_name() {
+/// The word of `said` for a rank: of several with commas between the one with its number, the last one for all further
+/// ranks.
+std::string word_for(std::uint32_t rank, std::string_view said) {
+  for (; rank > 0; --rank) {
+    const std::size_t comma = said.find(',');
+    if (comma == std::string_view::npos) break;
+    said.remove_prefix(comma + 1);
+  }
+  return std::string(said.substr(0, said.find(',')));
+}
+
+/// Two ranks that read the same here run on one kernel, or are said to be on one host.
+std::string host_id(std::uint32_t rank) {
+  const char* said = std::getenv("HOCKET_HOSTID");  // NOLINT(concurrency-mt-unsafe): nobody writes it
+  if (said != nullptr && *said != '\0') return word_for(rank, said);
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string name;
   return file >> name ? name : "unknown";
@@ -52,39 +65,59 @@ class Meeting {
  public:
   Meeting(Job& job, std::string_view wish, SteadyTime deadline) : job_(job), wish_(wish), deadline_(deadline) {}
 
-  Result<std::shared_ptr<ShmSegment>> run() {
-    HOCKET_TRY(through_memory(wish_) ? come() : answer(""));
-    Result<bool> agreed = hear_all();
-    if (!agreed) {
-      leave_together();
-      return tl::unexpected<Error>(std::move(agreed.error()));
-    }
-    if (!*agreed) return std::shared_ptr<ShmSegment>();
-    segment_->close_door();
-    return std::move(segment_);
+  Result<HostGroup> run() {
+    Result<HostGroup> met = meet();
+    if (!met) leave_together();
+    return met;
   }
 
  private:
   [[nodiscard]] const Member& me() const { return job_.members[job_.launch.rank]; }
-  [[nodiscard]] static std::string key_of(std::uint32_t rank) { return fmt::format("shm/{}", rank); }
+  [[nodiscard]] static std::string wish_key(std::uint32_t rank) { return fmt::format("shm/{}", rank); }
+  [[nodiscard]] static std::string place_key(std::uint32_t rank) { return fmt::format("shm/place/{}", rank); }
+  [[nodiscard]] static std::string ready_key(std::uint32_t rank) { return fmt::format("shm/ready/{}", rank); }
 
-  Result<void> answer(std::string_view refusal) {
-    return job_.store->set(key_of(me().rank), fmt::format("{} {}", wish_, refusal), deadline_);
+  Result<HostGroup> meet() {
+    HOCKET_TRY(job_.store->set(wish_key(me().rank), fmt::format("{} {}", wish_, host_id(me().rank)), deadline_));
+    HOCKET_TRY_ASSIGN(const std::vector<std::uint32_t> ranks, ranks_of_host());
+    if (!through_memory(wish_) || ranks.size() == 1) return HostGroup{};
+    HOCKET_TRY_ASSIGN(std::shared_ptr<ShmSegment> segment, come(ranks));
+    HOCKET_TRY_ASSIGN(const std::string refusal, hear(ranks));
+    if (wish_ == "shm" && !refusal.empty()) return fail(Code::kUnsupported, "no shared memory: {}", refusal);
+    if (!refusal.empty()) return HostGroup{};
+    segment->close_door();
+    return HostGroup{ranks, std::move(segment)};
   }
 
-  /// Whether it is to be memory, from what all ranks have said.
-  Result<bool> hear_all() {
-    std::string refusal;
+  /// From what all ranks have said.
+  Result<std::vector<std::uint32_t>> ranks_of_host() {
+    const std::string mine = host_id(me().rank);
+    std::vector<std::uint32_t> ranks;
+    std::string elsewhere;
+    std::string host_of_first;
     for (const Member& member : job_.members) {
-      HOCKET_TRY_ASSIGN(const std::string words, await(key_of(member.rank), member));
-      std::string_view rest = words;
-      const std::string_view theirs = take_word(rest);
+      HOCKET_TRY_ASSIGN(const std::string words, await(wish_key(member.rank), member));
+      std::string_view host = words;
+      const std::string_view theirs = take_word(host);
       if (theirs != wish_)
         return fail(Code::kMismatch, "{} wants transport {}, {} wants {}", me().text(), wish_, member.text(), theirs);
-      if (!rest.empty() && refusal.empty()) refusal = fmt::format("{}: {}", member.text(), rest);
+      if (host == mine) ranks.push_back(member.rank);
+      if (member.rank == 0) host_of_first = host;
+      if (host != host_of_first && elsewhere.empty())
+        elsewhere = fmt::format("{} runs on host {}, rank 0 on host {}", member.text(), host, host_of_first);
     }
-    if (wish_ == "shm" && !refusal.empty()) return fail(Code::kUnsupported, "no shared memory: {}", refusal);
-    return through_memory(wish_) && refusal.empty();
+    if (wish_ == "shm" && !elsewhere.empty()) return fail(Code::kUnsupported, "no shared memory: {}", elsewhere);
+    return ranks;
+  }
+
+  /// What the first of these could not do; empty when all could.
+  Result<std::string> hear(const std::vector<std::uint32_t>& ranks) {
+    std::string refusal;
+    for (const std::uint32_t rank : ranks) {
+      HOCKET_TRY_ASSIGN(const std::string words, await(ready_key(rank), job_.members[rank]));
+      if (!words.empty() && refusal.empty()) refusal = fmt::format("{}: {}", job_.members[rank].text(), words);
+    }
+    return refusal;
   }
 
   /// Rank 0 has the store: it goes when the others have read what they need for an error of their own.
@@ -96,31 +129,28 @@ class Meeting {
       static_cast<void>(job_.store->get(left(rank), until));
   }
 
-  /// Makes or maps the segment; an obstacle is an answer, not an error.
-  Result<void> come() {
+  /// Makes or maps the segment of these ranks; an obstacle is an answer, not an error, and gives null.
+  Result<std::shared_ptr<ShmSegment>> come(const std::vector<std::uint32_t>& ranks) {
     Result<std::shared_ptr<ShmSegment>> segment;
-    if (me().rank == 0) {
-      segment = ShmSegment::create(job_.launch.size);
-      const std::string place =
-          segment ? fmt::format("{} {} {}", boot_name(), text_of((*segment)->token()), (*segment)->where()) : "";
-      HOCKET_TRY(job_.store->set(kPlaceKey, place, deadline_));
+    const auto size = static_cast<std::uint32_t>(ranks.size());
+    if (me().rank == ranks.front()) {
+      segment = ShmSegment::create(size);
+      const std::string place = segment ? fmt::format("{} {}", text_of((*segment)->token()), (*segment)->where()) : "";
+      HOCKET_TRY(job_.store->set(place_key(me().rank), place, deadline_));
     } else {
-      HOCKET_TRY_ASSIGN(const std::string place, await(kPlaceKey, job_.members[0]));
-      segment = map(place);
+      HOCKET_TRY_ASSIGN(const std::string place, await(place_key(ranks.front()), job_.members[ranks.front()]));
+      segment = map(place, ranks.front(), size);
     }
-    if (!segment) return answer(segment.error().text);
-    segment_ = std::move(*segment);
-    return answer("");
+    HOCKET_TRY(job_.store->set(ready_key(me().rank), segment ? "" : segment.error().text, deadline_));
+    return segment ? std::move(*segment) : nullptr;
   }
 
-  [[nodiscard]] Result<std::shared_ptr<ShmSegment>> map(std::string_view place) const {
-    const std::string_view boot = take_word(place);
-    if (boot.empty()) return fail(Code::kUnsupported, "rank 0 has none to map");
-    if (boot != boot_name())
-      return fail(Code::kUnsupported, "it runs on host {}, rank 0 on host {}", me().host, job_.members[0].host);
+  [[nodiscard]] Result<std::shared_ptr<ShmSegment>> map(std::string_view place, std::uint32_t first,
+                                                        std::uint32_t size) const {
+    if (place.empty()) return fail(Code::kUnsupported, "rank {} has none to map", first);
     const std::optional<Nonce> token = token_of(take_word(place));
-    if (!token) return fail(Code::kMalformed, "rank 0 left word of shared memory that makes no sense");
-    return ShmSegment::map(std::string(place), *token, job_.launch.size);
+    if (!token) return fail(Code::kMalformed, "rank {} left word of shared memory that makes no sense", first);
+    return ShmSegment::map(std::string(place), *token, size);
   }
 
   Result<std::string> await(std::string_view key, const Member& from) {
@@ -138,15 +168,15 @@ class Meeting {
   Job& job_;
   std::string_view wish_;
   SteadyTime deadline_;
-  std::shared_ptr<ShmSegment> segment_;
 };
 
 }  // namespace
 
-Result<std::shared_ptr<ShmSegment>> meet_in_memory(Job& job, const std::string& wish, SteadyTime deadline) {
+Result<HostGroup> meet_in_memory(Job& job, const std::string& wish, SteadyTime deadline) {
   if (job.launch.size > 1) return Meeting(job, wish, deadline).run();
-  if (!through_memory(wish)) return std::shared_ptr<ShmSegment>();
-  return ShmSegment::create(1);
+  if (!through_memory(wish)) return HostGroup{};
+  HOCKET_TRY_ASSIGN(std::shared_ptr<ShmSegment> segment, ShmSegment::create(1));
+  return HostGroup{{0}, std::move(segment)};
 }
 
 }  // namespace hocket

@@ -81,7 +81,8 @@ ShmRank::ShmRank(std::uint32_t rank, std::vector<std::string> names, std::shared
       segment_(std::move(segment)),
       links_(std::move(links)),
       untried_(rank_count() - 1),
-      token_(segment_->token()) {
+      token_(segment_->token()),
+      wake_(options.wake) {
   waits_.reserve(rank_count());
   peers_.reserve(rank_count());
   for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
@@ -175,7 +176,7 @@ bool ShmRank::read(std::uint32_t peer, TransportEvents& events) {
     std::size_t taken = 0;
     for (const std::span<std::byte> part : p.in.front(available)) taken += copier.put(part);
     p.in.consume(taken);
-    p.bell->ring(Doorbell::kRoom);
+    ring(peer, Doorbell::kRoom);
     received(peer, taken, &events, recent_time());
     any = true;
   }
@@ -197,11 +198,17 @@ bool ShmRank::write(std::uint32_t peer, TransportEvents* events) {
     for (std::size_t i = 0; i < count; ++i) bytes += copier.put(parts[i]);
     if (bytes == 0) return any;
     p.out.publish(bytes);
-    p.bell->ring(Doorbell::kBytes);
+    ring(peer, Doorbell::kBytes);
     sent(peer, bytes, events);
     any = true;
   }
   return any;
+}
+
+void ShmRank::ring(std::uint32_t peer, std::uint32_t reason) {
+  Doorbell& bell = *peers_[peer].bell;
+  if (!wake_) return bell.ring(reason);
+  if (bell.takes_sleeper(reason)) wake_(peer);
 }
 
 bool ShmRank::poll(TransportEvents& events) {
@@ -256,9 +263,17 @@ void ShmRank::rest(SteadyTime until) {
   if (yield_to_peers()) return;
   const SteadyTime now = steady_clock::now();
   if (now - looked_ >= kLookAround) look_around(now);
-  const std::uint32_t reasons = Doorbell::kBytes | (all_sent() ? 0 : Doorbell::kRoom);
-  segment_->state(rank()).bell.sleep(reasons, std::min(until, now + kLookAround), [this] { return something_to_do(); });
+  segment_->state(rank()).bell.sleep(sleep_reasons(), std::min(until, now + kLookAround),
+                                     [this] { return something_to_do(); });
   interrupted_.store(false, std::memory_order_relaxed);
+}
+
+std::uint32_t ShmRank::sleep_reasons() const { return Doorbell::kBytes | (all_sent() ? 0 : Doorbell::kRoom); }
+
+bool ShmRank::doze() {
+  if (yield_to_peers()) return false;
+  segment_->state(rank()).bell.lie_down(sleep_reasons());
+  return !something_to_do();
 }
 
 void ShmRank::interrupt() {

@@ -11,6 +11,8 @@
 
 #include <poll.h>
 
+#include <functional>
+
 #include "net/descriptor.h"
 #include "transport/shm/shm_segment.h"
 #include "transport/stream_rank.h"
@@ -19,6 +21,8 @@ namespace hocket {
 
 struct ShmOptions {
   bool lends = true;  // long segments, to peers that can read this process's memory
+  /// For ranks that sleep elsewhere, by doze(): wakes that peer. All ranks of the segment have it, or none.
+  std::function<void(std::uint32_t peer)> wake;
 };
 
 class ShmRank final : public StreamRank {
@@ -26,7 +30,7 @@ class ShmRank final : public StreamRank {
   static constexpr std::chrono::milliseconds kLeaveTime{500};
   static constexpr std::chrono::milliseconds kLookAround{20};
 
-  /// `links`: by rank, none to oneself; authenticated.
+  /// `links`: by rank, none to oneself; authenticated. Closed ones where somebody else watches who lives.
   [[nodiscard]] static std::unique_ptr<ShmRank> make(std::uint32_t rank, std::vector<std::string> names,
                                                      std::shared_ptr<ShmSegment> segment, std::vector<Descriptor> links,
                                                      const ShmOptions& options = {});
@@ -40,6 +44,10 @@ class ShmRank final : public StreamRank {
   void fail(const Error& error) override;
   [[nodiscard]] Result<void> add_memory(const SharedRange& range) override;
   void remove_memory(const SharedRange& range) override;
+
+  /// For a rank that sleeps elsewhere: false when it may not sleep now. After the sleep, or none, it rises.
+  [[nodiscard]] bool doze();
+  void rise() { segment_->state(rank()).bell.get_up(); }
 
  protected:
   [[nodiscard]] bool lends(std::uint32_t peer, std::span<const std::byte> bytes) const override;
@@ -66,6 +74,8 @@ class ShmRank final : public StreamRank {
   /// Whether sleeping would miss something.
   [[nodiscard]] bool something_to_do();
   bool yield_to_peers();
+  [[nodiscard]] std::uint32_t sleep_reasons() const;
+  void ring(std::uint32_t peer, std::uint32_t reason);
   void look_around(SteadyTime now);
   void look_at(std::uint32_t peer);
   void note_gone(std::uint32_t peer, const std::string& why);
@@ -79,7 +89,8 @@ class ShmRank final : public StreamRank {
   std::vector<pollfd> waits_;  // by rank
   std::vector<Peer> peers_;    // by rank; unused for oneself
   std::uint32_t untried_ = 0;
-  Nonce token_;                        // for peers to try whether they can read it here
+  Nonce token_;  // for peers to try whether they can read it here
+  std::function<void(std::uint32_t peer)> wake_;
   TransportEvents* events_ = nullptr;  // of the call's engine
   bool any_gone_ = false;
   SteadyTime looked_;
