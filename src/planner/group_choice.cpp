@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/algorithm.h"
-#include "planner/planner.h"
+#include "planner/endpoint_choice.h"
 #include "planner/step_choice.h"
 
 namespace hocket {
@@ -22,20 +22,22 @@ BoundCollective bound(const Collective& collective, Bytes largest) {
 
 }  // namespace
 
-Result<GroupChooser> choose_for_groups(const std::vector<std::string>& names, Forwarding forwards) {
-  HOCKET_TRY_ASSIGN(const std::vector<const Algorithm*> wanted, usual_algorithms(names, forwards));
+Result<GroupChooser> choose_for_groups(const std::vector<std::string>& names, const Platform& platform,
+                                       const CommunicationEngine& engine) {
+  HOCKET_TRY_ASSIGN(const std::vector<const Algorithm*> wanted, usual_algorithms(names, platform.network.forwards));
   HOCKET_TRY_ASSIGN(const Algorithm* ring, find_algorithm("ring"));
   HOCKET_TRY_ASSIGN(const Algorithm* direct, find_algorithm("direct"));
-  return GroupChooser([wanted, ring, direct](const Collective& collective, const Topology& network,
-                                             Bytes largest) -> Result<VerifiedSchedule> {
+  return GroupChooser([wanted, ring, direct, &platform, &engine](const Collective& collective, const Topology& network,
+                                                                 Bytes largest) -> Result<VerifiedSchedule> {
     const PlanRequest request{network, collective};
     for (const Algorithm* algorithm : wanted) {
       if (algorithm->supports(request).empty()) return plan_algorithm(*algorithm, request);
     }
     if (collective.ranks > kSearchedRanksMax || network.vertices().size() > kSearchedVerticesMax)
       return plan_algorithm(collective.kind == CollectiveKind::kAllToAll ? *direct : *ring, request);
-    HOCKET_TRY_ASSIGN(Planning planning, plan_collective(network, bound(collective, largest), {}));
-    return planning.candidates[planning.chosen].plan.verified();
+    const BoundCollective what = bound(collective, largest);
+    HOCKET_TRY_ASSIGN(const Planning planning, plan_collective(network, what, {}));
+    return fastest_at_endpoints(planning, what, {platform, network, engine});
   });
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/algorithm.h"
-#include "planner/planner.h"
+#include "planner/endpoint_choice.h"
 
 namespace hocket {
 namespace {
@@ -42,16 +42,18 @@ Result<std::vector<const Algorithm*>> usual_algorithms(const std::vector<std::st
   return found;
 }
 
-Result<ScheduleChooser> choose_schedules(const Topology& topology, const Workload& workload,
-                                         const std::vector<std::string>& names, Forwarding forwards) {
-  HOCKET_TRY_ASSIGN(const std::vector<const Algorithm*> wanted, usual_algorithms(names, forwards));
-  return ScheduleChooser([&topology, &workload, wanted](const Collective& collective) -> Result<VerifiedSchedule> {
-    const PlanRequest request{topology, collective};
+Result<ScheduleChooser> choose_schedules(const StepMachine& machine, const Workload& workload,
+                                         const std::vector<std::string>& names) {
+  HOCKET_TRY_ASSIGN(const std::vector<const Algorithm*> wanted,
+                    usual_algorithms(names, machine.platform.network.forwards));
+  return ScheduleChooser([machine, &workload, wanted](const Collective& collective) -> Result<VerifiedSchedule> {
+    const PlanRequest request{machine.topology, collective};
     for (const Algorithm* algorithm : wanted) {
       if (algorithm->supports(request).empty()) return plan_with(*algorithm, request);
     }
-    HOCKET_TRY_ASSIGN(Planning planning, plan_collective(topology, largest(workload, collective), {}));
-    return planning.candidates[planning.chosen].plan.verified();
+    const BoundCollective what = largest(workload, collective);
+    HOCKET_TRY_ASSIGN(const Planning planning, plan_collective(machine.topology, what, {}));
+    return fastest_at_endpoints(planning, what, machine);
   });
 }
 

@@ -63,7 +63,7 @@ Result<GraphResult> simulate_graph(const TaskGraph& graph, const StepMachine& ma
   HOCKET_TRY_ASSIGN(GraphResult result, options.power_cap_W != 0
                                             ? hold_power_cap(options.power_cap_W, machine.platform.power, run)
                                             : run(1));
-  result.algorithms = plans.algorithms(graph);
+  result.step.algorithms = plans.algorithms(graph);
   result.step.memory = graph.memory.value_or(WorkMemory{});
   result.step.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;

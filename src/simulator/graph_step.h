@@ -14,11 +14,10 @@
 namespace hocket {
 
 struct GraphResult {
-  StepResult step;                                // of the rank that ends last
-  std::map<std::string, std::string> algorithms;  // "all_gather in 'tp'" -> "ring"
-  Picos host;                                     // time in which work of the host ran on that rank
-  std::uint64_t messages = 0;                     // from peer to peer, of all ranks
-  std::vector<Picos> ended;                       // per rank that was simulated
+  StepResult step;             // of the rank that ends last
+  Picos host;                  // time in which work of the host ran on that rank
+  std::uint64_t messages = 0;  // from peer to peer, of all ranks
+  std::vector<Picos> ended;    // per rank that was simulated
 };
 
 [[nodiscard]] Result<GraphResult> simulate_graph(const TaskGraph& graph, const StepMachine& machine,

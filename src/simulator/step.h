@@ -68,6 +68,7 @@ struct StepResult {
   std::uint64_t events = 0;
   std::uint64_t event_sum = 0;  // of a hash of each event's time, kind and bytes, over all ranks simulated
   double wall_s = 0;
+  std::map<std::string, std::string> algorithms;  // "all_gather in 'tp'" -> "ring"
   std::vector<StepInterval> timeline;
 
   /// Share of communication during which compute ran.

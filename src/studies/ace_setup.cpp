@@ -35,14 +35,15 @@ Result<StepResult> AceBench::all_reduce(Bytes size, const CommunicationEngine& e
   one.nodes.push_back({.name = "all_reduce",
                        .phase = StepPhase::kWeightGradient,
                        .collective = WorkCollective{CollectiveKind::kAllReduce, size, DataType::kF32}});
-  HOCKET_TRY_ASSIGN(const ScheduleChooser choose, choose_schedules(topology_, one, {std::string(algorithm)}));
-  return simulate_step(one, {platform_, topology_, engine}, choose);
+  const StepMachine machine{platform_, topology_, engine};
+  HOCKET_TRY_ASSIGN(const ScheduleChooser choose, choose_schedules(machine, one, {std::string(algorithm)}));
+  return simulate_step(one, machine, choose);
 }
 
 Result<StepResult> AceBench::train(const Workload& workload, const CommunicationEngine& engine) const {
-  HOCKET_TRY_ASSIGN(const ScheduleChooser choose,
-                    choose_schedules(topology_, workload, {}, platform_.network.forwards));
-  return simulate_step(workload, {platform_, topology_, engine}, choose, {.steps = 2});
+  const StepMachine machine{platform_, topology_, engine};
+  HOCKET_TRY_ASSIGN(const ScheduleChooser choose, choose_schedules(machine, workload, {}));
+  return simulate_step(workload, machine, choose, {.steps = 2});
 }
 
 Result<double> AceBench::network_rate(const CommunicationEngine& engine) const {

@@ -241,15 +241,15 @@ Result<std::string> StepCase::key() const {
 Result<StepResult> StepCase::simulate() const {
   HOCKET_TRY_ASSIGN(const Topology topology, platform.build_topology());
   if (spread) {
-    HOCKET_TRY_ASSIGN(const GroupChooser choose, choose_for_groups(algorithms, platform.network.forwards));
+    HOCKET_TRY_ASSIGN(const GroupChooser choose, choose_for_groups(algorithms, platform, engine));
     const TaskGraph graph = parallel_graph(spread->model, spread->request, spread->plan);
     HOCKET_TRY_ASSIGN(GraphResult result,
                       simulate_graph(graph, {platform, topology, engine}, choose, {.steps = steps}));
     return std::move(result.step);
   }
-  HOCKET_TRY_ASSIGN(const ScheduleChooser choose,
-                    choose_schedules(topology, workload, algorithms, platform.network.forwards));
-  return simulate_step(workload, {platform, topology, engine}, choose, {.steps = steps});
+  const StepMachine machine{platform, topology, engine};
+  HOCKET_TRY_ASSIGN(const ScheduleChooser choose, choose_schedules(machine, workload, algorithms));
+  return simulate_step(workload, machine, choose, {.steps = steps});
 }
 
 Result<Platform> CaseBuilder::platform(const SweepSetting& setting) {

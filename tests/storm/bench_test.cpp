@@ -127,7 +127,7 @@ TEST(StormBench, NonsenseIsRefusedOnce) {
       {{"-n", "1000000000", "-m", "2"}, "more than 1000000000 calls"},
       {{"-N", "0", "--json"}, "-N 0 never ends"},
       {{"-G", "1"}, "-G 1: calls are not recorded into graphs here"},
-      {{"-R", "1"}, "-R 1: buffers are not registered here"},
+      {{"-R", "2"}, "-R 2: 0 takes buffers as they are, 1 registers them"},
       {{"-S", "1"}, "-S 1: rows have no column for times of day"},
       {{"--link", "1GB/s,1us"}, "need a --topo to change"},
       {{"--topo", "torus:4x4"}, "--topo 'torus:4x4' has 16 ranks, the job 3"},

@@ -28,7 +28,7 @@ struct GraphWorld {
 
   [[nodiscard]] StepMachine machine(const CommunicationEngine& engine) const { return {platform, topology, engine}; }
   [[nodiscard]] GroupChooser chooser() const {
-    return choose_for_groups(algorithms, platform.network.forwards).value();
+    return choose_for_groups(algorithms, platform, platform.engines.front()).value();
   }
   [[nodiscard]] Result<GraphResult> try_run(const TaskGraph& graph, const StepOptions& options = {}) const {
     return simulate_graph(graph, machine(platform.engines.front()), chooser(), options);

@@ -66,7 +66,8 @@ TEST(NetworkFits, WhatDoesNotFitIsSeen) {
 
 // What the simulator says of rings on a star, a message a step, is what the fit takes times to be.
 TEST(NetworkFits, TheSimulatorsRingsComeBack) {
-  const GroupChooser choose = choose_for_groups({"ring"}).value();
+  const Platform platform = platform_from_words("cpu:4").value();
+  const GroupChooser choose = choose_for_groups({"ring"}, platform, platform.engines.front()).value();
   std::vector<NetworkSample> samples;
   for (const std::uint32_t ranks : {4U, 8U}) {
     const Topology topology =

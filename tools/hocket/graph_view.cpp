@@ -121,7 +121,7 @@ nlohmann::ordered_json row_json(const Row& row, const Platform& platform, std::u
   for (const auto& entry : r.exposed_for) exposed[entry.first] = to_seconds(entry.second).value;
   return {{"endpoint", row.engine.name},
           {"kind", std::string(name_of(row.engine.kind))},
-          {"algorithms", row.result.algorithms},
+          {"algorithms", row.result.step.algorithms},
           {"step_time_s", to_seconds(r.time).value / steps},
           {"time_s", to_seconds(r.time).value},
           {"compute_s", to_seconds(r.compute_busy).value},
@@ -169,7 +169,9 @@ void print_text(const ImportedGraph& imported, const Platform& platform, const s
   for (const std::string& line : imported.counts) fmt::print("{}\n", line);
   print_losses("note", imported.losses);
   for (const RankDivision& division : imported.graph.divisions) fmt::print("{}\n", division_text(division));
-  for (const auto& entry : rows.front().result.algorithms) fmt::print("{} by {}\n", entry.first, entry.second);
+  std::vector<EndpointAlgorithms> chosen;
+  for (const Row& row : rows) chosen.push_back({row.engine.name, &row.result.step.algorithms});
+  fmt::print("{}", algorithm_lines(chosen));
   fmt::print("on {}, {} ranks, {} step{}; collectives of {} a step on rank 0\n", platform.name,
              rows.front().result.step.ranks, steps, steps == 1 ? "" : "s",
              format_bytes({static_cast<std::int64_t>(imported.graph.collective_bytes())}));
@@ -247,7 +249,6 @@ Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step, const 
   const RankLayout layout{topology.rank_count(), {topology.extents().begin(), topology.extents().end()}};
   HOCKET_TRY_ASSIGN(const ImportedGraph imported, load_work(flags, step, platform, layout));
   if (!flags.copy.empty()) HOCKET_TRY(write_work(flags.copy, imported.graph));
-  HOCKET_TRY_ASSIGN(const GroupChooser choose, choose_for_groups(step.algorithms, platform.network.forwards));
   for (const std::string& path : {flags.timeline, csv}) {
     if (!path.empty()) HOCKET_TRY(check_writable(path));
   }
@@ -257,6 +258,7 @@ Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step, const 
   for (const CommunicationEngine& engine : engines) {
     const StepOptions options{
         .steps = step.steps, .fold = !step.unfolded, .power_cap_W = power_cap, .timeline = !flags.timeline.empty()};
+    HOCKET_TRY_ASSIGN(const GroupChooser choose, choose_for_groups(step.algorithms, platform, engine));
     HOCKET_TRY_ASSIGN(GraphResult result,
                       simulate_graph(imported.graph, {platform, topology, engine}, choose, options));
     rows.push_back({engine, std::move(result)});

@@ -73,7 +73,7 @@ void JobFlags::declare(CLI::App& app) {
   app.add_option("--ranks", ranks, "start that many ranks here as processes [as the launcher says, else 1]")
       ->check(CLI::Range(1U, kRanksMax));
   app.add_option("--transport", transport,
-                 "how ranks talk: shm, tcp, a plug-in's name; auto: shm when all are on one host, else tcp")
+                 "how ranks talk: shm, tcp, a plug-in's name; auto: shm among the ranks of a host, tcp between")
       ->capture_default_str();
   app.add_option("--timeout", timeout, "give up after this long")->capture_default_str();
   declare_network(app);

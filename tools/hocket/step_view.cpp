@@ -54,6 +54,7 @@ void print_document(const Platform& platform, const Workload& workload, const st
           metric.counts ? nlohmann::ordered_json(static_cast<std::uint64_t>(value)) : nlohmann::ordered_json(value);
     }
     one["exposed_by_cause_s"] = exposed;
+    one["algorithms"] = r.algorithms;
     const std::optional<double> energy = step_energy(r, platform.power);
     one["energy_J"] = energy ? nlohmann::ordered_json(*energy) : nlohmann::ordered_json(nullptr);
     const std::optional<double> power = step_power(r, platform.power);
@@ -78,6 +79,9 @@ void print_text(const Platform& platform, const Workload& workload, const std::v
                fmt::format("{:.4g}", r.sent_bytes / 1e9), fmt::format("{:.4g}", r.memory_bytes_read / 1e9)});
   }
   fmt::print("{}", table.text());
+  std::vector<EndpointAlgorithms> chosen;
+  for (const Row& row : rows) chosen.push_back({row.engine.name, &row.result.algorithms});
+  fmt::print("{}", algorithm_lines(chosen));
   for (const Row& row : rows) {
     for (const auto& [cause, time] : row.result.exposed_for)
       fmt::print("exposed with {}: {} for {}\n", row.engine.name, time_text(time), cause);
@@ -182,6 +186,19 @@ Result<double> power_cap_of(const StepFlags& flags) {
   return fail(Code::kInvalidArgument, "--power-cap: {}", watts.error().text);
 }
 
+std::string algorithm_lines(const std::vector<EndpointAlgorithms>& rows) {
+  const bool alike = std::all_of(rows.begin(), rows.end(), [&](const EndpointAlgorithms& row) {
+    return *row.algorithms == *rows.front().algorithms;
+  });
+  std::string text;
+  for (const EndpointAlgorithms& row : rows) {
+    for (const auto& [collective, algorithm] : *row.algorithms)
+      text += fmt::format("{}{} by {}\n", collective, alike ? "" : " with " + row.endpoint, algorithm);
+    if (alike) break;
+  }
+  return text;
+}
+
 std::string cap_line(const std::string& endpoint, const StepResult& result, const Platform& platform,
                      const StepFlags& flags) {
   if (flags.power_cap.empty()) return {};
@@ -217,8 +234,6 @@ Result<int> simulate_workload(const std::string& name, const StepFlags& flags, c
   HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, engines_of(platform, flags));
   HOCKET_TRY_ASSIGN(const ModelRequest request, request_of(platform, flags));
   HOCKET_TRY_ASSIGN(const Workload workload, workload_from_model(name, request));
-  HOCKET_TRY_ASSIGN(const ScheduleChooser choose,
-                    choose_schedules(topology, workload, flags.algorithms, platform.network.forwards));
   for (const std::string& path : {files.timeline, files.csv}) {
     if (!path.empty()) HOCKET_TRY(check_writable(path));
   }
@@ -228,7 +243,9 @@ Result<int> simulate_workload(const std::string& name, const StepFlags& flags, c
   for (const CommunicationEngine& engine : engines) {
     const StepOptions options{
         .steps = flags.steps, .fold = !flags.unfolded, .power_cap_W = power_cap, .timeline = !files.timeline.empty()};
-    HOCKET_TRY_ASSIGN(StepResult result, simulate_step(workload, {platform, topology, engine}, choose, options));
+    const StepMachine machine{platform, topology, engine};
+    HOCKET_TRY_ASSIGN(const ScheduleChooser choose, choose_schedules(machine, workload, flags.algorithms));
+    HOCKET_TRY_ASSIGN(StepResult result, simulate_step(workload, machine, choose, options));
     rows.push_back({engine, std::move(result)});
   }
   HOCKET_TRY(write_files(platform, rows, flags, files));

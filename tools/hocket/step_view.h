@@ -49,6 +49,14 @@ void declare_platform_parts(CLI::App& app, PlatformFiles& files);
 [[nodiscard]] Result<ModelRequest> request_of(const Platform& platform, const StepFlags& flags);
 /// Watts of --power-cap; 0: none.
 [[nodiscard]] Result<double> power_cap_of(const StepFlags& flags);
+/// What an endpoint's collectives ran by.
+struct EndpointAlgorithms {
+  std::string endpoint;
+  const std::map<std::string, std::string>* algorithms = nullptr;
+};
+/// "all_reduce in 'dp' by ring", a line each; with the endpoint where they differ.
+[[nodiscard]] std::string algorithm_lines(const std::vector<EndpointAlgorithms>& rows);
+
 /// "capped at 300 W with units: clock 0.81, 298.9 W a npu", where a cap was asked for; a line each, or nothing.
 [[nodiscard]] std::string cap_line(const std::string& endpoint, const StepResult& result, const Platform& platform,
                                    const StepFlags& flags);

@@ -185,7 +185,6 @@ Result<int> simulate_workloads(const WorkloadsRequest& request) {
   HOCKET_TRY_ASSIGN(const Topology topology, request.step.network(platform));
   HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, engines_of(platform, request.step));
   HOCKET_TRY_ASSIGN(const std::deque<Job> jobs, load_jobs(request, platform, topology));
-  HOCKET_TRY_ASSIGN(const GroupChooser choose, choose_for_groups(request.step.algorithms, platform.network.forwards));
   for (const std::string& path : {request.first.timeline, request.csv}) {
     if (!path.empty()) HOCKET_TRY(check_writable(path));
   }
@@ -193,6 +192,7 @@ Result<int> simulate_workloads(const WorkloadsRequest& request) {
   rows.reserve(engines.size());
   for (const CommunicationEngine& engine : engines) {
     const StepOptions options{.steps = request.step.steps, .timeline = !request.first.timeline.empty()};
+    HOCKET_TRY_ASSIGN(const GroupChooser choose, choose_for_groups(request.step.algorithms, platform, engine));
     HOCKET_TRY_ASSIGN(Row row, Simulation(jobs, {platform, topology, engine}, choose, options).run());
     rows.push_back(std::move(row));
   }
