@@ -78,7 +78,7 @@ Result<void> SharedMemory::free(const void* begin) {
   if (count > 0)
     return fail(Code::kInvalidArgument, "{} of {} bytes cannot be freed: {} communicators have it registered", begin,
                 range->bytes, count);
-  SharedMemory{*range};  // goes
+  const SharedMemory goes(*range);
   return {};
 }
 
