@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/program.h"
+#include "support/stream_bug.h"
 #include "transport/stream_rank.h"
 
 namespace hocket::test {
@@ -30,18 +31,23 @@ inline MessageProgram messages_of(const Program& program) {
 
 class PipeRank final : public StreamRank {
  public:
-  PipeRank(std::uint32_t rank, const Streams& streams) : StreamRank(rank, names(streams.ranks()), streams) {}
+  PipeRank(std::uint32_t rank, const Streams& streams, StreamBug& bug)
+      : StreamRank(rank, names(streams.ranks()), streams), bug_(&bug) {
+    bug.stand_before(*this);
+  }
   /// One segment of so many is lent; 0: none.
   void lend_one_of(std::uint64_t each) { lend_each_ = each; }
   [[nodiscard]] std::uint64_t fetched() const { return fetched_; }
   bool poll(TransportEvents& events) override {
     bool any = false;
-    for (std::uint32_t stream = 0; stream < stream_count(); ++stream) any = resume(stream, &events) || any;
+    for (std::uint32_t stream = 0; stream < stream_count(); ++stream)
+      any = (bug_->resumes(stream) && resume(stream, &events)) || any;
     return report_failure(events) || any;
   }
   void rest(SteadyTime) override {}
   void interrupt() override {}
 
+  using StreamRank::all_sent;
   using StreamRank::closed;
   using StreamRank::gather;
   using StreamRank::has_outgoing;
@@ -60,7 +66,8 @@ class PipeRank final : public StreamRank {
   /// Ranks of the world share their memory.
   [[nodiscard]] const std::byte* fetch(const Loan& loan, std::byte* place) override {
     ++fetched_;
-    std::memcpy(place, reinterpret_cast<const void*>(static_cast<std::uintptr_t>(loan.address)), loan.bytes);
+    const auto* where = reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(loan.address));
+    std::memcpy(place, bug_->lent_from(where, loan.segment, loan.bytes), loan.bytes);
     return place;
   }
 
@@ -71,6 +78,7 @@ class PipeRank final : public StreamRank {
     return all;
   }
 
+  StreamBug* bug_;
   std::uint64_t lend_each_ = 0;
   mutable std::uint64_t asked_ = 0;
   std::uint64_t fetched_ = 0;

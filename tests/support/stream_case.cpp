@@ -2,12 +2,17 @@
 #include <algorithm>
 
 #include "algorithms/algorithm.h"
+#include "base/random.h"
 #include "planner/planner.h"
+#include "support/small_schedules.h"
 #include "support/stream_world.h"
 #include "topology/spec.h"
 
 namespace hocket::test {
 namespace {
+
+constexpr std::uint64_t kLongEach = 16;  // one case of so many is long
+constexpr std::int64_t kLongBytes = std::int64_t{512} << 10;
 
 /// Can no op of `rank` be the last before some op of `other` has run? Followed through dependencies and messages.
 bool depends_on(const Schedule& schedule, std::uint32_t rank, std::uint32_t other) {
@@ -71,6 +76,18 @@ std::shared_ptr<const Plan> other_plan(const Plan& plan, std::uint64_t seed) {
   return nullptr;
 }
 
+/// So much that segments which arrive early lie in slots, which are used again, and in what comes after the slots.
+void lengthen(SimulatedCase& c) {
+  BoundCollective what = c.plan->what();
+  const std::int64_t bytes = what.count * static_cast<std::int64_t>(size_of(what.type));
+  if (bytes == 0) return;
+  what.count *= 1 + kLongBytes / bytes;
+  const std::int64_t segment = std::int64_t{2048} << (c.seed / kLongEach % 5);
+  c.plan = std::make_shared<const Plan>(Plan::bind(c.plan->verified(), what, {segment}).value());
+  Random random(c.seed);
+  c.inputs = rough_inputs(what, random);
+}
+
 }  // namespace
 
 std::string_view name_of(StreamScenario scenario) {
@@ -90,6 +107,7 @@ SimulatedCase draw_stream_case(StreamScenario scenario, std::uint64_t seed) {
     c.stranger = static_cast<std::uint32_t>(seed % c.ranks());
     if (c.ranks() > 1) c.foreign = other_plan(*c.plan, seed);
   }
+  if (seed % kLongEach == 7 && !c.foreign) lengthen(c);
   return c;
 }
 

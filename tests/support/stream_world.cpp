@@ -14,15 +14,20 @@ constexpr std::uint32_t kStill = 20'000;
 
 struct Pipe {
   std::deque<std::byte> bytes;
-  bool ended = false;  // the writer has gone; what is in the pipe still arrives
+  std::vector<std::byte> begun;  // of a frame, where a planted bug wants to see whole ones
+  bool ended = false;            // the writer has gone; what is in the pipe still arrives
 };
 
 struct WorldRank {
-  WorldRank(const Plan& plan, const Plan& odd_plan, std::uint32_t r, const Streams& streams)
-      : transport(r, streams), run(plan, r, transport), odd(odd_plan, r, transport) {
-    loaded = transport.load(messages_of(run.program())).value();
-    odd_loaded = transport.load(messages_of(odd.program())).value();
+  WorldRank(const Plan& plan, const Plan& odd_plan, std::uint32_t r, const Streams& streams, const PlantedBug& plant)
+      : bug(plant.make ? plant.make() : std::make_unique<StreamBug>()),
+        transport(r, streams, *bug),
+        run(plan, r, *bug),
+        odd(odd_plan, r, *bug) {
+    loaded = transport.load(bug->announced(messages_of(run.program()))).value();
+    odd_loaded = transport.load(bug->announced(messages_of(odd.program()))).value();
   }
+  std::unique_ptr<StreamBug> bug;
   PipeRank transport;
   RankRun run;
   RankRun odd;  // what a stranger runs in its odd call
@@ -38,16 +43,18 @@ struct WorldRank {
 
 class StreamWorld {
  public:
-  StreamWorld(StreamScenario scenario, const SimulatedCase& c)
-      : scenario_(scenario), case_(c), random_(c.options.seed) {
+  StreamWorld(StreamScenario scenario, const SimulatedCase& c, const PlantedBug& plant)
+      : scenario_(scenario), case_(c), planted_(plant.make != nullptr), random_(c.options.seed) {
     const Plan& odd = c.foreign ? *c.foreign : *c.plan;
     for (std::uint32_t r = 0; r < c.ranks(); ++r) {
       streams_.push_back(streams_of(r, c.ranks(), c.options.seed));
       pipes_.emplace_back(streams_[r].count());
-      ranks_.push_back(std::make_unique<WorldRank>(*c.plan, odd, r, streams_[r]));
+      ranks_.push_back(std::make_unique<WorldRank>(*c.plan, odd, r, streams_[r], plant));
     }
-    for (const auto& rank : ranks_) rank->transport.lend_one_of(c.options.seed % 4);
-    capacity_ = 1 + random_.below(random_.chance(0.5) ? 100 : 5000);
+    for (const auto& rank : ranks_) rank->transport.lend_one_of(plant.lend_one_of.value_or(c.options.seed % 4));
+    const auto segment = static_cast<std::uint64_t>(c.plan->segment().count);
+    most_ = std::max(most_, segment);
+    capacity_ = 1 + random_.below(random_.chance(0.5) ? 100 : 5000) * (1 + segment / 256);
     victim_ = static_cast<std::uint32_t>(random_.below(c.ranks()));
     death_ = random_.below(random_.chance(0.5) ? 200 : 3000);
     odd_call_ = static_cast<std::uint32_t>(random_.below(kStreamCalls));
@@ -121,7 +128,7 @@ class StreamWorld {
       if (random_.chance(0.8)) return true;  // the caller computes
       start(r, run);
     }
-    bool moved = rank.transport.poll(run.engine());
+    bool moved = rank.bug->poll(run.engine());
     moved = run.engine().step() || moved;
     if (run.engine().error()) {
       rank.error = run.engine().error();
@@ -130,7 +137,8 @@ class StreamWorld {
       leave(r);
       return true;
     }
-    if (run.engine().done() && rank.transport.flushed()) finish(r);
+    const bool may_end = rank.bug->call_may_end(rank.transport.flushed(), rank.transport.all_sent());
+    if (run.engine().done() && may_end) finish(r);
     return moved || !rank.running;
   }
 
@@ -139,6 +147,7 @@ class StreamWorld {
     rank.running = true;
     rank.output.assign(static_cast<std::size_t>(case_.plan->output_bytes().count), std::byte{0xee});
     const auto bound = run.bind({case_.inputs[r].data(), rank.output.data()});
+    rank.bug->call_begins(run.engine(), rank.output.data());
     rank.transport.begin(is_stranger(r) ? *rank.odd_loaded : *rank.loaded);
     if (bound) run.start();
   }
@@ -172,18 +181,51 @@ class StreamWorld {
     }
     std::array<std::span<const std::byte>, 8> parts;
     const std::size_t count = rank.transport.gather(stream, parts);
-    std::size_t left = 1 + random_.below(std::min<std::uint64_t>(capacity_ - out.bytes.size(), 400));
+    std::size_t left = 1 + random_.below(std::min<std::uint64_t>(capacity_ - out.bytes.size(), most_));
     std::size_t moved = 0;
-    for (std::size_t i = 0; i < count && left > 0; ++i) {
+    std::size_t wanted = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      wanted += parts[i].size();
       const std::size_t part = std::min(left, parts[i].size());
       if (part < parts[i].size()) ++outcome_.partial_writes;
-      out.bytes.insert(out.bytes.end(), parts[i].begin(), parts[i].begin() + static_cast<std::ptrdiff_t>(part));
+      put(r, stream, parts[i].first(part));
       left -= part;
       moved += part;
     }
-    rank.transport.sent(stream, moved, events_of(r));
+    rank.transport.sent(stream, rank.bug->written(moved, wanted), events_of(r));
     if (stream >= ranks_.size() && !rank.decided) outcome_.by_further += moved;
     return moved > 0;
+  }
+
+  void put(std::uint32_t r, std::uint32_t stream, std::span<const std::byte> bytes) {
+    Pipe& out = out_of(r, stream);
+    if (!planted_) {
+      out.bytes.insert(out.bytes.end(), bytes.begin(), bytes.end());
+      return;
+    }
+    out.begun.insert(out.begun.end(), bytes.begin(), bytes.end());
+    while (cut_frame(r, stream, out)) {
+    }
+  }
+
+  /// Gives the first whole frame to the planted bug; false when there is none.
+  bool cut_frame(std::uint32_t r, std::uint32_t stream, Pipe& out) {
+    if (out.begun.size() < kFrameHeaderBytes) return false;
+    const auto header = decode_header(ConstHeaderBytes(out.begun.data(), kFrameHeaderBytes));
+    const std::size_t whole = kFrameHeaderBytes + (header ? header->length : 0);
+    if (!header || out.begun.size() < whole) return false;
+    const auto at = [&out](std::size_t i) { return out.begun.begin() + static_cast<std::ptrdiff_t>(i); };
+    std::vector<LeavingFrame> wire;
+    ranks_[r]->bug->leave(stream, {*header, {at(kFrameHeaderBytes), at(whole)}}, wire);
+    out.begun.erase(at(0), at(whole));
+    for (LeavingFrame& frame : wire) {
+      std::array<std::byte, kFrameHeaderBytes> head;
+      frame.header.length = static_cast<std::uint32_t>(frame.payload.size());
+      encode_header(frame.header, head);
+      out.bytes.insert(out.bytes.end(), head.begin(), head.end());
+      out.bytes.insert(out.bytes.end(), frame.payload.begin(), frame.payload.end());
+    }
+    return true;
   }
 
   bool read(std::uint32_t r, std::uint32_t stream) {
@@ -200,7 +242,7 @@ class StreamWorld {
       return any;
     }
     if (in.bytes.empty()) {
-      if (!in.ended) return false;
+      if (!in.ended || !rank.bug->sees_the_end(stream)) return false;
       rank.transport.closed(stream, "it closed the connection");
       return true;
     }
@@ -209,7 +251,7 @@ class StreamWorld {
 
   bool deliver(std::uint32_t r, std::uint32_t stream, Pipe& in) {
     WorldRank& rank = *ranks_[r];
-    std::size_t left = 1 + random_.below(std::min<std::uint64_t>(in.bytes.size(), 300));
+    std::size_t left = 1 + random_.below(std::min<std::uint64_t>(in.bytes.size(), most_));
     std::size_t moved = 0;
     for (const std::span<std::byte> room : rank.transport.room(stream)) {
       const std::size_t part = std::min(left, room.size());
@@ -225,8 +267,7 @@ class StreamWorld {
 
   TransportEvents* events_of(std::uint32_t r) {
     WorldRank& rank = *ranks_[r];
-    if (!rank.running || rank.decided) return nullptr;
-    return is_stranger(r) ? &rank.odd.engine() : &rank.run.engine();
+    return rank.running && !rank.decided ? rank.bug.get() : nullptr;
   }
 
   void kill(std::uint32_t r) {
@@ -245,10 +286,12 @@ class StreamWorld {
 
   StreamScenario scenario_;
   const SimulatedCase& case_;
+  bool planted_;
   Random random_;
   std::vector<Streams> streams_;          // by rank
   std::vector<std::vector<Pipe>> pipes_;  // by rank and its stream
   std::vector<std::unique_ptr<WorldRank>> ranks_;
+  std::uint64_t most_ = 350;  // bytes that move at once
   std::size_t capacity_ = 1;
   std::uint32_t victim_ = 0;
   std::uint64_t death_ = 0;
@@ -258,6 +301,8 @@ class StreamWorld {
 
 }  // namespace
 
-StreamOutcome run_streams(StreamScenario scenario, const SimulatedCase& c) { return StreamWorld(scenario, c).run(); }
+StreamOutcome run_streams(StreamScenario scenario, const SimulatedCase& c, const PlantedBug& plant) {
+  return StreamWorld(scenario, c, plant).run();
+}
 
 }  // namespace hocket::test
