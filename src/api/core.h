@@ -52,6 +52,14 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
     QueuedCall call;
   };
   using Parts = std::vector<Part>;
+  /// Of the messages between this rank and `peer`.
+  struct MessageWatcher final : WaitWatcher {
+    MessageWatcher(CommunicatorCore& owner, std::uint32_t other) : core(&owner), peer(other) {}
+    void waits(bool waits) override { core->note_wait(peer, waits); }
+    [[nodiscard]] std::string circle() override { return core->circle_through(peer); }
+    CommunicatorCore* core;
+    std::uint32_t peer;
+  };
 
   CommunicatorCore(Settings settings, Job job) : settings_(std::move(settings)), job_(std::move(job)) {}
   [[nodiscard]] Result<void> begin();
@@ -83,6 +91,8 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   void note_wait(std::uint32_t peer, bool waits);
   /// Through whom `peer` waits for this rank; empty when it does not.
   [[nodiscard]] std::string circle_through(std::uint32_t peer);
+  /// The peers that it waits for, as it has said last: "1 3".
+  [[nodiscard]] std::string last_note_of(std::uint32_t peer);
   [[nodiscard]] Result<void> share(std::span<const std::byte> mine, std::span<std::byte> all);
   [[nodiscard]] Settings settings_of(std::vector<std::uint32_t> ranks, std::string source) const;
 
@@ -95,10 +105,12 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   DebugLog log_;
   std::optional<PlanSource> source_;
   std::optional<PlanSource> pair_source_;
-  std::mutex store_mutex_;                          // of the store, and the next
-  std::multiset<std::uint32_t> waits_;              // peers that have not begun their half of a message
-  std::mutex mutex_;                                // the three below
-  std::vector<std::unique_ptr<CallQueue>> queues_;  // the first: collectives
+  std::mutex store_mutex_;                                 // of the store, and the next two
+  std::multiset<std::uint32_t> waits_;                     // peers whose half of a message is awaited
+  std::size_t notes_ = 0;                                  // of changes of it, in the store
+  std::mutex mutex_;                                       // the three below
+  std::vector<std::unique_ptr<MessageWatcher>> watchers_;  // of the messages
+  std::vector<std::unique_ptr<CallQueue>> queues_;         // the first: collectives
   std::vector<SharedRange> registered_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> messages_;  // by sender and receiver
 };

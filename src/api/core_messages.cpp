@@ -32,7 +32,10 @@ Result<Descriptor> claimed_by(Gate& gate, std::uint32_t rank) {
   return Descriptor();
 }
 
-std::string waits_key(std::uint32_t rank) { return fmt::format("waits/{}", rank); }
+/// A key of the store is set once: every change of what a rank waits for has its own, up to so many.
+constexpr std::size_t kNotesMax = 32;
+
+std::string waits_key(std::uint32_t rank, std::size_t note) { return fmt::format("waits/{}/{}", rank, note); }
 
 std::string hex_of(const Proof& proof) {
   std::string text;
@@ -54,6 +57,8 @@ Result<std::uint32_t> CommunicatorCore::queue_of_messages(std::uint32_t from, st
       .source = &*pair_source_,
       .log = log_,
       .name = fmt::format("message from rank {} (here 0) to rank {} (here 1)", from, to)};
+  watchers_.push_back(std::make_unique<MessageWatcher>(*this, from == rank() ? to : from));
+  options.driver.watcher = watchers_.back().get();
   queues_.push_back(std::make_unique<CallQueue>(
       std::move(options), [this, from, to](SteadyTime deadline) { return connect(from, to, deadline); }, failure_,
       [this] { spread(); }));
@@ -95,16 +100,31 @@ Result<void> CommunicatorCore::check_peer(std::uint32_t peer, SteadyTime deadlin
   return {};
 }
 
+/// A wait is noted only when there is room for its end too.
 void CommunicatorCore::note_wait(std::uint32_t peer, bool waits) {
   const std::lock_guard lock(store_mutex_);
   if (waits) {
+    if (notes_ + waits_.size() + 2 > kNotesMax) return;
     waits_.insert(peer);
   } else {
-    waits_.erase(waits_.find(peer));
+    const auto found = waits_.find(peer);
+    if (found == waits_.end()) return;
+    waits_.erase(found);
   }
   // Only errors are worded by it: that it cannot be noted is none.
-  [[maybe_unused]] const auto noted =
-      job_.store->set(waits_key(rank()), fmt::format("{}", fmt::join(waits_, " ")), steady_clock::now() + kSlice);
+  [[maybe_unused]] const auto noted = job_.store->set(
+      waits_key(rank(), notes_++), fmt::format("{}", fmt::join(waits_, " ")), steady_clock::now() + kSlice);
+}
+
+/// Under the store's lock.
+std::string CommunicatorCore::last_note_of(std::uint32_t peer) {
+  std::string last;
+  for (std::size_t note = 0; note < kNotesMax; ++note) {
+    auto words = job_.store->get(waits_key(peer, note), steady_clock::now());
+    if (!words || !*words) break;
+    last = std::move(**words);
+  }
+  return last;
 }
 
 std::string CommunicatorCore::circle_through(std::uint32_t peer) {
@@ -112,9 +132,7 @@ std::string CommunicatorCore::circle_through(std::uint32_t peer) {
   std::map<std::uint32_t, std::uint32_t> reached_from{{peer, rank()}};
   std::vector<std::uint32_t> open{peer};
   for (std::size_t i = 0; i < open.size(); ++i) {
-    const auto words = job_.store->get(waits_key(open[i]), steady_clock::now());
-    if (!words || !*words) continue;
-    std::istringstream numbers(**words);
+    std::istringstream numbers(last_note_of(open[i]));
     for (std::uint32_t next = 0; numbers >> next;) {
       if (next < size() && reached_from.try_emplace(next, open[i]).second) open.push_back(next);
     }

@@ -75,7 +75,10 @@ Result<void> RankDriver::start(const RankBuffers& buffers, std::chrono::nanoseco
 
 Result<void> RankDriver::finish() {
   transport_->end();
-  if (!outcome_) return {};
+  if (!outcome_) {
+    if (std::exchange(watched_, false)) options_.watcher->waits(false);
+    return {};
+  }
   Error error = std::move(*outcome_);
   outcome_.reset();
   return tl::unexpected<Error>(std::move(error));
@@ -128,6 +131,7 @@ void RankDriver::wait(SteadyTime now) {
   if (now >= beat_at_) {
     transport_->beat(run_.engine().suspect());
     beat_at_ = now + options_.heartbeat;
+    if (options_.watcher != nullptr && !std::exchange(watched_, true)) options_.watcher->waits(true);
     return;  // the next poll sends it
   }
   slept_ = true;
@@ -138,6 +142,8 @@ bool RankDriver::end(Error error) {
   if (error.code == Code::kTimeout) {
     const std::string late = transport_->late_ranks(run_.engine().suspect());
     if (!late.empty()) error.text += "; " + late;
+    const std::string circle = options_.watcher == nullptr ? "" : options_.watcher->circle();
+    if (!circle.empty()) error.text += "; " + circle;
   }
   error.text += fmt::format("; {}: {}", transport_->call_text(), position());
   transport_->fail(error);

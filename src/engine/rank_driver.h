@@ -18,11 +18,22 @@
 
 namespace hocket {
 
+/// Hears of calls that wait long, and knows what other ranks wait for where the transport cannot.
+class WaitWatcher {
+ public:
+  virtual ~WaitWatcher() = default;
+  /// A call waits since a heartbeat, or that call has ended well.
+  virtual void waits(bool waits) = 0;
+  /// The circle of ranks that wait for each other, this one among them; empty when there is none.
+  [[nodiscard]] virtual std::string circle() = 0;
+};
+
 struct DriverOptions {
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);
   std::chrono::nanoseconds spin = std::chrono::microseconds(50);
   std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(500);
   const Failure* stop = nullptr;  // of the whole communicator: ends every call once it is set
+  WaitWatcher* watcher = nullptr;
 };
 
 /// May a turn sleep when there is nothing to do?
@@ -65,7 +76,8 @@ class RankDriver {
   std::uint32_t turns_ = 0;
   Spin spin_;
   bool idle_ = false;
-  bool slept_ = false;  // in this wait
+  bool slept_ = false;    // in this wait
+  bool watched_ = false;  // the watcher was told that this call waits
   SteadyTime idle_since_;
   SteadyTime beat_at_;
 };

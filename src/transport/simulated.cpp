@@ -65,6 +65,9 @@ void SimulatedWorld::put_on_link(std::uint32_t from, std::uint32_t to, std::vect
   const Picos arrival{
       std::max((now_ + Picos{draw(options_.delay_min, options_.delay_max)}).count, l.last_arrival.count + 1)};
   l.last_arrival = arrival;
+  Picos& latest = ranks_[to].latest_arrival;
+  if (arrival < latest) ++counts_.overtakings;
+  latest = std::max(latest, arrival);
   schedule(arrival - now_, {.kind = EventKind::kFrame, .rank = to, .peer = from, .wire = std::move(wire)});
 }
 

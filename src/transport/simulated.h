@@ -60,7 +60,8 @@ struct SimulatedCounts {
   std::uint64_t retransmitted = 0;
   std::uint64_t duplicates_dropped = 0;
   std::uint64_t damaged_dropped = 0;
-  std::uint64_t gaps = 0;  // frames ahead of a missing one
+  std::uint64_t overtakings = 0;  // frames that arrive before an earlier one of another connection
+  std::uint64_t gaps = 0;         // frames ahead of a missing one
   std::uint64_t deaths = 0;
   std::uint64_t resets = 0;
   std::uint64_t cuts = 0;
@@ -126,6 +127,7 @@ class SimulatedWorld {
     bool dead = false;
     bool turn_due = false;
     Picos stalled_until;
+    Picos latest_arrival;  // of what is on its way to it
   };
   struct Link {  // directed
     Picos last_arrival;

@@ -30,6 +30,7 @@ class StreamProgram final : public LoadedProgram {
     std::uint32_t offered = 0;               // segments: offered to us,
     std::uint32_t queued = 0;                //   given to the writer,
     std::uint32_t arrived = 0;               //   or arrived
+    bool lends = false;                      // of a send: its segments are lent
     std::uint32_t lent = 0;                  // segments lent to the peer, of a send; taken and to be told, of a receive
     std::uint32_t returned = 0;              // of a send: lent ones that the peer has taken
     std::uint64_t address = 0;               // of a receive: where the message begins in the memory of its sender

@@ -169,9 +169,10 @@ void StreamRank::queue_segment(Link& l, OpId id) {
                      .segment = state.queued,
                      .length = static_cast<std::uint32_t>(end.cut.length(state.queued)),
                      .fingerprint = call_fingerprint_};
-  if (header.length == 0) return l.writer.push(header, nullptr, id);
-  const std::span<const std::byte> bytes(state.memory + end.cut.begin(state.queued), header.length);
-  if (!lends(end.peer, bytes)) return l.writer.push(header, bytes.data(), id);
+  const std::byte* begin = header.length == 0 ? nullptr : state.memory + end.cut.begin(state.queued);
+  // The engine counts segments in order: what is sent would be free before what was lent ahead of it is taken.
+  if (state.queued == 0) state.lends = header.length > 0 && lends(end.peer, {begin, header.length});
+  if (!state.lends) return l.writer.push(header, begin, id);
   header.kind = FrameKind::kLent;
   header.length = kLentBytes;
   put_word(state.address_out.data(), reinterpret_cast<std::uintptr_t>(state.memory));

@@ -55,7 +55,8 @@ class StreamRank : public RankTransport {
     std::uint64_t address = 0;  // there
     std::size_t bytes = 0;
   };
-  /// May the peer be told where so many bytes lie instead of being sent them?
+  /// May the peer be told where these bytes lie instead of being sent them? Asked of the first segment of a message,
+  /// the shortest: all of it goes one way.
   [[nodiscard]] virtual bool lends(std::uint32_t /*peer*/, std::span<const std::byte> /*bytes*/) const { return false; }
   [[nodiscard]] virtual bool borrows() const { return false; }
   /// The bytes here, in `place` or elsewhere; when they cannot be had, a failure by the next poll and any bytes.

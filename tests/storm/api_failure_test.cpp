@@ -121,6 +121,31 @@ TEST(ApiFailure, RanksThatAllSendFirstHearWhoWaitsForWhom) {
   EXPECT_GE(circles, 1);
 }
 
+TEST(ApiFailure, RanksThatAllReceiveFirstHearWhoWaitsForWhomThoughConnected) {
+  const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    float out = 1;
+    float in = 0;
+    const Call send{.operation = Operation::kSend, .input = &out, .count = 1, .root = (rank + 1) % 3};
+    Call receive{.operation = Operation::kReceive, .output = &in, .count = 1, .root = (rank + 2) % 3};
+    auto both = comm->start_group(std::array{send, receive});
+    SAY_ERROR(both);
+    SAY_ERROR(both->wait());
+    receive.timeout = milliseconds(1500);
+    const auto result = comm->run(receive);
+    std::this_thread::sleep_for(milliseconds(500));  // what rank 0 keeps is read by the others
+    return result ? "success" : result.error().text;
+  });
+  for (const RankEnd& end : ends) {
+    EXPECT_NE(end.said.find("not done within 1.5 s"), std::string::npos) << end.said;
+    const std::size_t at = end.said.find(" waits for rank ");
+    ASSERT_NE(at, std::string::npos) << end.said;
+    EXPECT_EQ(end.said.find(", that for rank ", end.said.find(", that for rank ", at) + 1) != std::string::npos, true)
+        << end.said;
+  }
+}
+
 TEST(ApiFailure, SurvivorsGoOnWithoutTheLostRank) {
   const std::vector<RankEnd> ends = run_forked(4, [](std::uint32_t rank) -> std::string {
     auto comm = connect();

@@ -25,6 +25,9 @@ class Bridge final : public SimulatedDriver {
       Rank& rank = *ranks_[r];
       outcome.errors.push_back(rank.engine.error());
       outcome.dead.push_back(world_.dead(r));
+      const std::size_t ops = rank.program.ops().size();
+      outcome.progress.push_back(ops == 0 ? 1
+                                          : static_cast<double>(rank.engine.counters().ops) / static_cast<double>(ops));
       rank.output.resize(
           static_cast<std::size_t>(output_count(case_.plan->what(), r) * size_of(case_.plan->what().type)));
       outcome.outputs.push_back(std::move(rank.output));

@@ -37,6 +37,7 @@ struct SimulatedCase {
 struct SimulatedOutcome {
   std::vector<std::optional<Error>> errors;
   std::vector<bool> dead;
+  std::vector<double> progress;  // of each rank: the share of its ops that have finished
   std::vector<RankBytes> outputs;
   Fingerprint hash;
   SimulatedCounts counts;

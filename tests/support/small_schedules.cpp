@@ -144,9 +144,24 @@ Result<Schedule> doubling_all_reduce(std::uint32_t ranks) {
   return std::move(builder).finish();
 }
 
+Result<Schedule> line_broadcast_by_one_place(std::uint32_t n) {
+  constexpr std::uint32_t kPieces = 4;
+  ScheduleBuilder builder({kBroadcast, n, 0}, {.pieces_per_block = kPieces, .uniform = true}, "test_one_place");
+  builder.copy(0, {kIn, 0, kPieces}, {kOut, 0, kPieces});
+  for (std::uint32_t piece = kPieces; piece-- > 0;) {
+    builder.send(0, 1, {kIn, piece, 1});
+    for (std::uint32_t r = 1; r < n; ++r) {
+      builder.recv(r, r - 1, {kOut, 0, 1});
+      if (r + 1 < n) builder.send(r, r + 1, {kOut, 0, 1});
+      if (piece > 0) builder.copy(r, {kOut, 0, 1}, {kOut, piece, 1});
+    }
+  }
+  return std::move(builder).finish();
+}
+
 Result<Schedule> random_schedule(Random& random) {
   const auto n = static_cast<std::uint32_t>(2 + random.below(7));
-  switch (random.below(7)) {
+  switch (random.below(8)) {
     case 0:
       return ring_all_reduce(n, static_cast<std::uint32_t>(1 + random.below(3)));
     case 1:
@@ -159,6 +174,8 @@ Result<Schedule> random_schedule(Random& random) {
       return ring_all_gather(n);
     case 5:
       return direct_reduce_scatter(n);
+    case 6:
+      return line_broadcast_by_one_place(n);
     default:
       return doubling_all_reduce(n);
   }

@@ -29,6 +29,9 @@ Result<Schedule> ring_all_gather(std::uint32_t ranks);
 Result<Schedule> direct_reduce_scatter(std::uint32_t ranks);
 /// Pairs exchange whole buffers through scratch and then overwrite what they sent: needs a FIFO of depth 1.
 Result<Schedule> doubling_all_reduce(std::uint32_t ranks);
+/// From rank 0 along a line, a piece at a time; each rank takes all of them in at one place, which it sends on and
+/// copies before it takes the next: whoever uses that place too early spoils what others are to read.
+Result<Schedule> line_broadcast_by_one_place(std::uint32_t ranks);
 
 /// One of the above, chosen by the seed; ranks 1 to 8.
 Result<Schedule> random_schedule(Random& random);

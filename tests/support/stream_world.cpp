@@ -1,14 +1,10 @@
 #include "support/stream_world.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "algorithms/algorithm.h"
 #include "base/random.h"
 #include "engine/rank_run.h"
-#include "planner/planner.h"
-#include "topology/spec.h"
-#include "transport/stream_rank.h"
+#include "support/pipe_rank.h"
 
 namespace hocket::test {
 namespace {
@@ -18,79 +14,20 @@ constexpr std::uint32_t kStill = 20'000;
 
 struct Pipe {
   std::deque<std::byte> bytes;
-  bool ended = false;  // the writer has gone; what is in the pipe still arrives
-};
-
-/// Lanes are drawn by the receive, not by routes, so that every pair has several; most pairs lack some of them.
-constexpr std::uint32_t kLanes = 3;
-
-MessageProgram messages_of(const Program& program) {
-  MessageProgram messages{program.plan().fingerprint(), program.plan().what(), program.first_op(), {}};
-  for (ProgramOp op : program.ops()) {
-    const Op& o = program.plan().schedule().op(op.end.op);
-    const auto role = o.sends()      ? MessageOp::Role::kSend
-                      : o.receives() ? MessageOp::Role::kReceive
-                                     : MessageOp::Role::kNone;
-    op.end.lane = (o.receives() ? op.end.op : op.end.match) % kLanes;
-    messages.ops.push_back({role, op.end});
-  }
-  return messages;
-}
-
-class PipeRank final : public StreamRank {
- public:
-  PipeRank(std::uint32_t rank, const Streams& streams) : StreamRank(rank, names(streams.ranks()), streams) {}
-  /// One segment of so many is lent; 0: none.
-  void lend_one_of(std::uint64_t each) { lend_each_ = each; }
-  [[nodiscard]] std::uint64_t fetched() const { return fetched_; }
-  bool poll(TransportEvents& events) override {
-    bool any = false;
-    for (std::uint32_t stream = 0; stream < stream_count(); ++stream) any = resume(stream, &events) || any;
-    return report_failure(events) || any;
-  }
-  void rest(SteadyTime) override {}
-  void interrupt() override {}
-
-  using StreamRank::closed;
-  using StreamRank::gather;
-  using StreamRank::has_outgoing;
-  using StreamRank::is_open;
-  using StreamRank::readable;
-  using StreamRank::received;
-  using StreamRank::room;
-  using StreamRank::sent;
-  using StreamRank::take_leave;
-
- protected:
-  [[nodiscard]] bool lends(std::uint32_t /*peer*/, std::span<const std::byte> /*bytes*/) const override {
-    return lend_each_ > 0 && ++asked_ % lend_each_ == 0;
-  }
-  [[nodiscard]] bool borrows() const override { return true; }
-  /// Ranks of the world share their memory.
-  [[nodiscard]] const std::byte* fetch(const Loan& loan, std::byte* place) override {
-    ++fetched_;
-    std::memcpy(place, reinterpret_cast<const void*>(static_cast<std::uintptr_t>(loan.address)), loan.bytes);
-    return place;
-  }
-
- private:
-  static std::vector<std::string> names(std::uint32_t ranks) {
-    std::vector<std::string> all;
-    for (std::uint32_t r = 0; r < ranks; ++r) all.push_back(fmt::format("rank {}", r));
-    return all;
-  }
-
-  std::uint64_t lend_each_ = 0;
-  mutable std::uint64_t asked_ = 0;
-  std::uint64_t fetched_ = 0;
+  std::vector<std::byte> begun;  // of a frame, where a planted bug wants to see whole ones
+  bool ended = false;            // the writer has gone; what is in the pipe still arrives
 };
 
 struct WorldRank {
-  WorldRank(const Plan& plan, const Plan& odd_plan, std::uint32_t r, const Streams& streams)
-      : transport(r, streams), run(plan, r, transport), odd(odd_plan, r, transport) {
-    loaded = transport.load(messages_of(run.program())).value();
-    odd_loaded = transport.load(messages_of(odd.program())).value();
+  WorldRank(const Plan& plan, const Plan& odd_plan, std::uint32_t r, const Streams& streams, const PlantedBug& plant)
+      : bug(plant.make ? plant.make() : std::make_unique<StreamBug>()),
+        transport(r, streams, *bug),
+        run(plan, r, *bug),
+        odd(odd_plan, r, *bug) {
+    loaded = transport.load(bug->announced(messages_of(run.program()))).value();
+    odd_loaded = transport.load(bug->announced(messages_of(odd.program()))).value();
   }
+  std::unique_ptr<StreamBug> bug;
   PipeRank transport;
   RankRun run;
   RankRun odd;  // what a stranger runs in its odd call
@@ -106,16 +43,18 @@ struct WorldRank {
 
 class StreamWorld {
  public:
-  StreamWorld(StreamScenario scenario, const SimulatedCase& c)
-      : scenario_(scenario), case_(c), random_(c.options.seed) {
+  StreamWorld(StreamScenario scenario, const SimulatedCase& c, const PlantedBug& plant)
+      : scenario_(scenario), case_(c), planted_(plant.make != nullptr), random_(c.options.seed) {
     const Plan& odd = c.foreign ? *c.foreign : *c.plan;
     for (std::uint32_t r = 0; r < c.ranks(); ++r) {
       streams_.push_back(streams_of(r, c.ranks(), c.options.seed));
       pipes_.emplace_back(streams_[r].count());
-      ranks_.push_back(std::make_unique<WorldRank>(*c.plan, odd, r, streams_[r]));
+      ranks_.push_back(std::make_unique<WorldRank>(*c.plan, odd, r, streams_[r], plant));
     }
-    for (const auto& rank : ranks_) rank->transport.lend_one_of(c.options.seed % 4);
-    capacity_ = 1 + random_.below(random_.chance(0.5) ? 100 : 5000);
+    for (const auto& rank : ranks_) rank->transport.lend_one_of(plant.lend_one_of.value_or(c.options.seed % 4));
+    const auto segment = static_cast<std::uint64_t>(c.plan->segment().count);
+    most_ = std::max(most_, segment);
+    capacity_ = 1 + random_.below(random_.chance(0.5) ? 100 : 5000) * (1 + segment / 256);
     victim_ = static_cast<std::uint32_t>(random_.below(c.ranks()));
     death_ = random_.below(random_.chance(0.5) ? 200 : 3000);
     odd_call_ = static_cast<std::uint32_t>(random_.below(kStreamCalls));
@@ -189,7 +128,7 @@ class StreamWorld {
       if (random_.chance(0.8)) return true;  // the caller computes
       start(r, run);
     }
-    bool moved = rank.transport.poll(run.engine());
+    bool moved = rank.bug->poll(run.engine());
     moved = run.engine().step() || moved;
     if (run.engine().error()) {
       rank.error = run.engine().error();
@@ -198,7 +137,8 @@ class StreamWorld {
       leave(r);
       return true;
     }
-    if (run.engine().done() && rank.transport.flushed()) finish(r);
+    const bool may_end = rank.bug->call_may_end(rank.transport.flushed(), rank.transport.all_sent());
+    if (run.engine().done() && may_end) finish(r);
     return moved || !rank.running;
   }
 
@@ -207,6 +147,7 @@ class StreamWorld {
     rank.running = true;
     rank.output.assign(static_cast<std::size_t>(case_.plan->output_bytes().count), std::byte{0xee});
     const auto bound = run.bind({case_.inputs[r].data(), rank.output.data()});
+    rank.bug->call_begins(run.engine(), rank.output.data());
     rank.transport.begin(is_stranger(r) ? *rank.odd_loaded : *rank.loaded);
     if (bound) run.start();
   }
@@ -240,18 +181,51 @@ class StreamWorld {
     }
     std::array<std::span<const std::byte>, 8> parts;
     const std::size_t count = rank.transport.gather(stream, parts);
-    std::size_t left = 1 + random_.below(std::min<std::uint64_t>(capacity_ - out.bytes.size(), 400));
+    std::size_t left = 1 + random_.below(std::min<std::uint64_t>(capacity_ - out.bytes.size(), most_));
     std::size_t moved = 0;
-    for (std::size_t i = 0; i < count && left > 0; ++i) {
+    std::size_t wanted = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      wanted += parts[i].size();
       const std::size_t part = std::min(left, parts[i].size());
       if (part < parts[i].size()) ++outcome_.partial_writes;
-      out.bytes.insert(out.bytes.end(), parts[i].begin(), parts[i].begin() + static_cast<std::ptrdiff_t>(part));
+      put(r, stream, parts[i].first(part));
       left -= part;
       moved += part;
     }
-    rank.transport.sent(stream, moved, events_of(r));
+    rank.transport.sent(stream, rank.bug->written(moved, wanted), events_of(r));
     if (stream >= ranks_.size() && !rank.decided) outcome_.by_further += moved;
     return moved > 0;
+  }
+
+  void put(std::uint32_t r, std::uint32_t stream, std::span<const std::byte> bytes) {
+    Pipe& out = out_of(r, stream);
+    if (!planted_) {
+      out.bytes.insert(out.bytes.end(), bytes.begin(), bytes.end());
+      return;
+    }
+    out.begun.insert(out.begun.end(), bytes.begin(), bytes.end());
+    while (cut_frame(r, stream, out)) {
+    }
+  }
+
+  /// Gives the first whole frame to the planted bug; false when there is none.
+  bool cut_frame(std::uint32_t r, std::uint32_t stream, Pipe& out) {
+    if (out.begun.size() < kFrameHeaderBytes) return false;
+    const auto header = decode_header(ConstHeaderBytes(out.begun.data(), kFrameHeaderBytes));
+    const std::size_t whole = kFrameHeaderBytes + (header ? header->length : 0);
+    if (!header || out.begun.size() < whole) return false;
+    const auto at = [&out](std::size_t i) { return out.begun.begin() + static_cast<std::ptrdiff_t>(i); };
+    std::vector<LeavingFrame> wire;
+    ranks_[r]->bug->leave(stream, {*header, {at(kFrameHeaderBytes), at(whole)}}, wire);
+    out.begun.erase(at(0), at(whole));
+    for (LeavingFrame& frame : wire) {
+      std::array<std::byte, kFrameHeaderBytes> head;
+      frame.header.length = static_cast<std::uint32_t>(frame.payload.size());
+      encode_header(frame.header, head);
+      out.bytes.insert(out.bytes.end(), head.begin(), head.end());
+      out.bytes.insert(out.bytes.end(), frame.payload.begin(), frame.payload.end());
+    }
+    return true;
   }
 
   bool read(std::uint32_t r, std::uint32_t stream) {
@@ -268,7 +242,7 @@ class StreamWorld {
       return any;
     }
     if (in.bytes.empty()) {
-      if (!in.ended) return false;
+      if (!in.ended || !rank.bug->sees_the_end(stream)) return false;
       rank.transport.closed(stream, "it closed the connection");
       return true;
     }
@@ -277,7 +251,7 @@ class StreamWorld {
 
   bool deliver(std::uint32_t r, std::uint32_t stream, Pipe& in) {
     WorldRank& rank = *ranks_[r];
-    std::size_t left = 1 + random_.below(std::min<std::uint64_t>(in.bytes.size(), 300));
+    std::size_t left = 1 + random_.below(std::min<std::uint64_t>(in.bytes.size(), most_));
     std::size_t moved = 0;
     for (const std::span<std::byte> room : rank.transport.room(stream)) {
       const std::size_t part = std::min(left, room.size());
@@ -293,8 +267,7 @@ class StreamWorld {
 
   TransportEvents* events_of(std::uint32_t r) {
     WorldRank& rank = *ranks_[r];
-    if (!rank.running || rank.decided) return nullptr;
-    return is_stranger(r) ? &rank.odd.engine() : &rank.run.engine();
+    return rank.running && !rank.decided ? rank.bug.get() : nullptr;
   }
 
   void kill(std::uint32_t r) {
@@ -313,10 +286,12 @@ class StreamWorld {
 
   StreamScenario scenario_;
   const SimulatedCase& case_;
+  bool planted_;
   Random random_;
   std::vector<Streams> streams_;          // by rank
   std::vector<std::vector<Pipe>> pipes_;  // by rank and its stream
   std::vector<std::unique_ptr<WorldRank>> ranks_;
+  std::uint64_t most_ = 350;  // bytes that move at once
   std::size_t capacity_ = 1;
   std::uint32_t victim_ = 0;
   std::uint64_t death_ = 0;
@@ -324,101 +299,10 @@ class StreamWorld {
   StreamOutcome outcome_;
 };
 
-/// Can no op of `rank` be the last before some op of `other` has run? Followed through dependencies and messages.
-bool depends_on(const Schedule& schedule, std::uint32_t rank, std::uint32_t other) {
-  std::vector<bool> reached(schedule.ops().size(), false);
-  std::vector<OpId> open;
-  const auto reach = [&](OpId id) {
-    if (!reached[id]) open.push_back(id);
-    reached[id] = true;
-  };
-  for (OpId id = schedule.first_op(rank); id < schedule.first_op(rank + 1); ++id) reach(id);
-  while (!open.empty()) {
-    const OpId id = open.back();
-    open.pop_back();
-    if (schedule.rank_of(id) == other) return true;
-    for (const Dependency& d : schedule.dependencies(id)) reach(d.on());
-    if (schedule.op(id).receives()) reach(schedule.match(id));
-  }
-  return false;
-}
-
-std::string judge_rank(StreamScenario scenario, const SimulatedCase& c, const StreamOutcome& o, std::uint32_t r,
-                       const RankBytes& want) {
-  const bool other = scenario == StreamScenario::kOtherPlan && c.foreign;
-  const bool odd = (scenario == StreamScenario::kMismatch || other) && r == c.stranger;
-  for (const RankBytes& got : o.outputs[r]) {
-    if (got != want && !odd) return fmt::format("rank {} returned wrong data", r);
-  }
-  const std::optional<Error>& error = o.errors[r];
-  const bool clean = scenario == StreamScenario::kClean || (scenario == StreamScenario::kOtherPlan && !other);
-  if (clean && error) return fmt::format("rank {} failed: {}", r, error->text);
-  const bool skip = scenario == StreamScenario::kSkip;
-  const bool mismatch = scenario == StreamScenario::kMismatch;
-  if (!error && (mismatch || skip || other) && r != c.stranger && depends_on(c.plan->schedule(), r, c.stranger))
-    return fmt::format("rank {} depends on rank {} and returned success", r, c.stranger);
-  if (!error) return "";
-  const std::uint32_t culprit = scenario == StreamScenario::kDeath ? o.dead.value_or(99) : c.stranger;
-  if (error->text.find(fmt::format("rank {}", culprit)) == std::string::npos)
-    return fmt::format("rank {} does not name rank {}: {}", r, culprit, error->text);
-  if (mismatch && (error->text.find("max") == std::string::npos || error->text.find("here") == std::string::npos))
-    return fmt::format("rank {} does not name both values: {}", r, error->text);
-  if (other && error->text.find("plan") == std::string::npos)
-    return fmt::format("rank {} does not say that the plans differ: {}", r, error->text);
-  return "";
-}
-
-/// The same amount by another algorithm on a network of its own; null when there is none with another hash.
-std::shared_ptr<const Plan> other_plan(const Plan& plan, std::uint64_t seed) {
-  const BoundCollective& what = plan.what();
-  const auto topology = topology_from_spec(fmt::format("full:{}", what.collective.ranks), {});
-  if (!topology) return nullptr;
-  const auto all = algorithms();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Algorithm& algorithm = *all[(seed + i) % all.size()];
-    const PlanRequest request{*topology, what.collective};
-    if (!algorithm.supports(request).empty()) continue;
-    const auto verified = plan_algorithm(algorithm, request);
-    if (!verified) continue;
-    auto bound = Plan::bind(*verified, what, plan.segment());
-    if (bound && bound->fingerprint() != plan.fingerprint()) return std::make_shared<const Plan>(std::move(*bound));
-  }
-  return nullptr;
-}
-
 }  // namespace
 
-std::string_view name_of(StreamScenario scenario) {
-  constexpr std::array<std::string_view, kStreamScenarios> kNames{"Clean", "Death", "Mismatch", "Skip", "OtherPlan"};
-  return kNames[static_cast<std::size_t>(scenario)];
-}
-
-SimulatedCase draw_stream_case(StreamScenario scenario, std::uint64_t seed) {
-  const bool mismatch = scenario == StreamScenario::kMismatch;
-  SimulatedCase c = draw_case(mismatch ? Scenario::kMismatch : Scenario::kClean, seed);
-  // In most collectives a stranger finds out by itself; the leaf of a reduce may be through before anybody does.
-  const auto leaves = [&c] { return c.ranks() > 2 && c.plan->what().collective.kind == CollectiveKind::kReduce; };
-  for (std::uint64_t i = 1; scenario == StreamScenario::kOtherPlan && seed % 4 != 0 && !leaves() && i < 100; ++i)
-    c = draw_case(Scenario::kClean, seed + 1'000'000 * i);
-  if (scenario == StreamScenario::kSkip) c.stranger = static_cast<std::uint32_t>(seed % c.ranks());
-  if (scenario == StreamScenario::kOtherPlan) {
-    c.stranger = static_cast<std::uint32_t>(seed % c.ranks());
-    if (c.ranks() > 1) c.foreign = other_plan(*c.plan, seed);
-  }
-  return c;
-}
-
-StreamOutcome run_streams(StreamScenario scenario, const SimulatedCase& c) { return StreamWorld(scenario, c).run(); }
-
-std::string judge(StreamScenario scenario, const SimulatedCase& c, const StreamOutcome& outcome) {
-  const auto want = interpret(*c.plan, c.inputs);
-  if (!want) return want.error().text;
-  if (outcome.hung) return "nobody can move, and some ranks are undecided";
-  for (std::uint32_t r = 0; r < c.ranks(); ++r) {
-    if (outcome.dead == r) continue;
-    if (std::string wrong = judge_rank(scenario, c, outcome, r, (*want)[r]); !wrong.empty()) return wrong;
-  }
-  return "";
+StreamOutcome run_streams(StreamScenario scenario, const SimulatedCase& c, const PlantedBug& plant) {
+  return StreamWorld(scenario, c, plant).run();
 }
 
 }  // namespace hocket::test

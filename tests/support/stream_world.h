@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/simulated_run.h"
+#include "support/stream_bug.h"
 
 namespace hocket::test {
 
@@ -35,7 +36,7 @@ struct StreamOutcome {
 
 inline constexpr std::uint32_t kStreamCalls = 3;
 
-[[nodiscard]] StreamOutcome run_streams(StreamScenario scenario, const SimulatedCase& c);
+[[nodiscard]] StreamOutcome run_streams(StreamScenario scenario, const SimulatedCase& c, const PlantedBug& plant = {});
 [[nodiscard]] SimulatedCase draw_stream_case(StreamScenario scenario, std::uint64_t seed);
 [[nodiscard]] std::string judge(StreamScenario scenario, const SimulatedCase& c, const StreamOutcome& outcome);
 

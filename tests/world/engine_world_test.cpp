@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <numeric>
 #include <set>
 
 #include "support/simulated_run.h"
@@ -35,16 +36,23 @@ std::string replay_line(Scenario scenario, const SimulatedCase& c) {
 /// What a scenario's seeds reached together.
 struct Probes {
   SimulatedCounts sum;
+  std::set<std::uint32_t> ranks;
   std::uint64_t all_succeeded = 0;
   std::uint64_t some_succeeded = 0;
   std::uint64_t none_succeeded = 0;
   std::uint64_t eager = 0;
   std::uint64_t staged = 0;
   std::uint64_t empty = 0;
+  std::uint64_t deaths_first = 0;  // before any op, before half of the ops, later
+  std::uint64_t deaths_early = 0;
+  std::uint64_t deaths_late = 0;
   std::set<std::string> algorithms;
 
   void add(const SimulatedCase& c, const SimulatedOutcome& o) {
     const SimulatedCounts& n = o.counts;
+    sum.frames += n.frames;
+    sum.overtakings += n.overtakings;
+    ranks.insert(c.ranks());
     sum.lost += n.lost;
     sum.duplicated += n.duplicated;
     sum.corrupted += n.corrupted;
@@ -64,6 +72,9 @@ struct Probes {
     if (c.options.eager) ++eager;
     if (c.plan->verified().safe_depth() > 0) ++staged;
     if (c.plan->what().count == 0) ++empty;
+    for (std::uint32_t r = 0; r < c.ranks(); ++r) {
+      if (o.dead[r]) ++(o.progress[r] == 0 ? deaths_first : o.progress[r] < 0.5 ? deaths_early : deaths_late);
+    }
     algorithms.insert(c.plan->schedule().algorithm());
   }
 };
@@ -83,9 +94,23 @@ std::string run_seeds(Scenario scenario, std::uint64_t seeds, Probes& probes,
   return "";
 }
 
+/// Faults that the seeds of each scenario inject at least: lost, doubled and damaged frames, deaths, resets, cuts, slow
+/// ranks, and ranks that meet a foreign plan.
+constexpr std::array<std::uint64_t, test::kScenarios> kFaultsMin{0, 10'000, 500, 400, 200, 200, 1000, 8000};
+static_assert(std::accumulate(kFaultsMin.begin(), kFaultsMin.end(), std::uint64_t{0}) >= 10'000);
+static_assert(kSeeds * test::kScenarios >= 5000);
+
+std::uint64_t faults(const SimulatedCounts& n) {
+  return n.lost + n.duplicated + n.corrupted + n.deaths + n.resets + n.cuts + n.stalls + n.mismatches;
+}
+
 class EngineWorld : public testing::TestWithParam<Scenario> {};
 
 void expect_reached(Scenario scenario, const Probes& p) {
+  EXPECT_EQ(p.ranks, (std::set<std::uint32_t>{2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_GE(p.sum.frames, 10'000U);  // each with a delay of its own
+  EXPECT_GE(p.sum.overtakings, 1000U);
+  EXPECT_GE(faults(p.sum), kFaultsMin[static_cast<std::size_t>(scenario)]);
   EXPECT_EQ(p.sum.timeouts, 0U);  // every cause is found before the deadline
   const bool harmful = scenario >= Scenario::kDeath;
   if (harmful) {
@@ -115,6 +140,9 @@ void expect_reached(Scenario scenario, const Probes& p) {
       return;
     case Scenario::kDeath:
       EXPECT_GE(p.sum.deaths, 100U);
+      EXPECT_GE(p.deaths_first, 20U);
+      EXPECT_GE(p.deaths_early, 20U);
+      EXPECT_GE(p.deaths_late, 20U);
       EXPECT_GE(p.sum.silences, 100U);
       EXPECT_GE(p.some_succeeded, 1U);  // a rank that needed the dead one no more
       return;
@@ -137,6 +165,8 @@ void expect_reached(Scenario scenario, const Probes& p) {
 TEST_P(EngineWorld, EverySeedIsRightOrNamesTheCause) {
   Probes probes;
   ASSERT_EQ(run_seeds(GetParam(), kSeeds, probes), "");
+  fmt::print("{}: {} faults, {} frames, {} overtakings\n", test::name_of(GetParam()), faults(probes.sum),
+             probes.sum.frames, probes.sum.overtakings);
   if (!chosen_seed()) expect_reached(GetParam(), probes);
 }
 
@@ -206,6 +236,9 @@ TEST(EngineWorldPlanted, BugsAreFound) {
   EXPECT_TRUE(found(Scenario::kClean, plant_transport<OffersTheNextMemory>));
   EXPECT_TRUE(found(Scenario::kMismatch, [](SimulatedCase& c) { c.options.ignore_fingerprints = true; }));
   EXPECT_TRUE(found(Scenario::kNoise, [](SimulatedCase& c) { c.options.ignore_checks = true; }));
+  // Never gives up on a rank that does not answer; gives up after two attempts.
+  EXPECT_TRUE(found(Scenario::kDeath, [](SimulatedCase& c) { c.options.attempts_max = 1'000'000; }));
+  EXPECT_TRUE(found(Scenario::kNoise, [](SimulatedCase& c) { c.options.attempts_max = 2; }));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // replay line.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 
 #include "support/stream_world.h"
@@ -29,6 +30,7 @@ struct Probes {
   std::uint64_t fetched = 0;
   std::uint64_t by_further = 0;
   std::uint64_t deaths = 0;
+  std::array<std::uint64_t, test::kStreamCalls> deaths_in{};  // by call
   std::uint64_t failed = 0;
 
   void add(const StreamOutcome& o) {
@@ -40,6 +42,7 @@ struct Probes {
     fetched += o.fetched;
     by_further += o.by_further;
     deaths += o.dead ? 1 : 0;
+    if (o.dead) ++deaths_in[o.calls[*o.dead]];
     for (const auto& error : o.errors) failed += error ? 1 : 0;
   }
 };
@@ -68,6 +71,7 @@ TEST_P(StreamWorld, EverySeedIsRightOrNamesTheCause) {
   EXPECT_GE(probes.told, 20U);
   if (GetParam() == StreamScenario::kDeath) {
     EXPECT_GE(probes.deaths, 300U);
+    for (const std::uint64_t in_one : probes.deaths_in) EXPECT_GE(in_one, 10U);
   }
 }
 
