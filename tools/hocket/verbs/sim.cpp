@@ -238,10 +238,15 @@ VerbAction declare(CLI::App& app) {
                  "write a timeline: Chrome JSON, or a Perfetto trace as FILE.pftrace or FILE.perfetto-trace");
   app.add_option("--csv", flags->csv, "write every figure as CSV: a row per endpoint, or per figure and link");
   app.add_flag("--lanes", flags->lanes, "with --json: also the links that each connection between two ranks takes");
-  app.add_option("--with", flags->with, "another schedule (or workload) that starts at the same time; repeat for more")
-      ->allow_extra_args(false);
-  app.add_option("--with-size", flags->with_sizes, "--size of the k-th --with [--size]")->allow_extra_args(false);
-  app.add_option("--with-group", flags->with_groups, "--group of the k-th --with [--group]")->allow_extra_args(false);
+  CLI::Option* const with = app.add_option(
+      "--with", flags->with, "another schedule (or workload) that starts at the same time; repeat for more");
+  with->allow_extra_args(false);
+  app.add_option("--with-size", flags->with_sizes, "--size of the k-th --with [--size]")
+      ->allow_extra_args(false)
+      ->needs(with);
+  app.add_option("--with-group", flags->with_groups, "--group of the k-th --with [--group]")
+      ->allow_extra_args(false)
+      ->needs(with);
   app.add_flag("--json", flags->graph.json, "a JSON document on stdout");
   flags->step.topology = &flags->topology;
   declare_astra(app, *flags);
