@@ -2,7 +2,6 @@
 
 #include <chrono>
 
-#include "platform/memory_capacity.h"
 #include "simulator/graph_limits.h"
 #include "simulator/graph_run.h"
 #include "simulator/power_cap.h"
@@ -29,8 +28,6 @@ Result<GraphResult> simulate_graph(const TaskGraph& graph, const StepMachine& ma
                                             : run(1));
   result.step.algorithms = plans.algorithms(graph);
   result.step.memory = graph.memory.value_or(WorkMemory{});
-  if (const auto capacity = smallest_memory(machine.platform, graph.ranks()))
-    result.step.memory_capacity = capacity->bytes;
   result.step.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
 }

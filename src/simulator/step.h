@@ -62,7 +62,6 @@ struct StepResult {
   bool has_stated_compute = false;  // some kernels have a time instead of operations
   double padded_bytes = 0;          // added to collectives so that their pieces are equal
   WorkMemory memory;                // what the workload says it holds; zeros: not known
-  double memory_capacity = 0;       // of the rank that has least; 0: not known
   std::uint32_t ranks = 0;
   std::uint32_t simulated = 0;  // ranks simulated; 1 when folded
   std::uint64_t chunks = 0;

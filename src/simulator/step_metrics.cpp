@@ -34,8 +34,6 @@ constexpr std::array kMetrics{
     StepMetric{"memory_gradients_bytes", "of it gradients", [](R r, N) { return r.memory.gradients; }},
     StepMetric{"memory_optimizer_bytes", "of it state of the optimizer", [](R r, N) { return r.memory.optimizer; }},
     StepMetric{"memory_activations_bytes", "of it activations", [](R r, N) { return r.memory.activations; }},
-    StepMetric{"memory_capacity_bytes", "memory of the rank with least (0: not known)",
-               [](R r, N) { return r.memory_capacity; }},
     StepMetric{"ranks", "ranks", [](R r, N) { return static_cast<double>(r.ranks); }, true},
     StepMetric{"ranks_simulated", "ranks simulated", [](R r, N) { return static_cast<double>(r.simulated); }, true},
     StepMetric{"chunks", "chunks of collectives", [](R r, N) { return static_cast<double>(r.chunks); }, true},

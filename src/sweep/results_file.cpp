@@ -18,6 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kCheck = "check";
+constexpr std::string_view kCapacity = "memory_capacity_bytes";
 constexpr std::uintmax_t kResultsBytesMax = std::uintmax_t{1} << 30;
 
 std::string text_of(const Json& line) { return line.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -33,6 +34,7 @@ std::string line_text(const std::string& key, const std::vector<SweepSetting>& a
   } else {
     for (std::size_t i = 0; i < outcome.figures.size(); ++i)
       line["result"][std::string(step_metrics()[i].name)] = outcome.figures[i];
+    line["result"][std::string(kCapacity)] = outcome.memory_capacity;
   }
   line[std::string(kCheck)] = check_of(line);
   return text_of(line) + "\n";
@@ -135,15 +137,19 @@ Result<void> ResultsFile::read_line(std::string_view text, const std::string& pl
   if (line.contains("error") && line["error"].is_string()) {
     outcome.error = line["error"];
   } else {
-    for (const StepMetric& metric : step_metrics()) {
-      const auto value = line.contains("result") ? line["result"].find(metric.name) : line.end();
+    const auto number = [&](std::string_view name) -> Result<double> {
+      const auto value = line.contains("result") ? line["result"].find(name) : line.end();
       if (!line.contains("result") || value == line["result"].end() || !value->is_number())
-        return refuse(fmt::format("no number '{}'", metric.name));
-      outcome.figures.push_back(*value);
-      const double figure = outcome.figures.back();
-      if (!std::isfinite(figure) || figure < 0)
-        return refuse(fmt::format("'{}' is {}, not from 0 on", metric.name, figure));
+        return refuse(fmt::format("no number '{}'", name));
+      const double figure = *value;
+      if (std::isfinite(figure) && figure >= 0) return figure;
+      return refuse(fmt::format("'{}' is {}, not from 0 on", name, figure));
+    };
+    for (const StepMetric& metric : step_metrics()) {
+      HOCKET_TRY_ASSIGN(const double figure, number(metric.name));
+      outcome.figures.push_back(figure);
     }
+    HOCKET_TRY_ASSIGN(outcome.memory_capacity, number(kCapacity));
   }
   lines_[line["key"]] = {std::string(text) + "\n", std::move(outcome)};
   return {};

@@ -16,6 +16,7 @@ namespace hocket {
 struct PointOutcome {
   std::vector<double> figures;  // in the order of step_metrics(); empty when refused
   std::string error;            // why the point cannot be simulated
+  double memory_capacity = 0;   // bytes of the rank with least; 0: not known
 };
 
 class ResultsFile {

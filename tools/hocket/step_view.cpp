@@ -235,9 +235,6 @@ Result<int> simulate_workload(const std::string& name, const StepFlags& flags, c
   HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, engines_of(platform, flags));
   HOCKET_TRY_ASSIGN(const ModelRequest request, request_of(platform, flags));
   HOCKET_TRY_ASSIGN(const Workload workload, workload_from_model(name, request));
-  for (const std::string& path : {files.timeline, files.csv}) {
-    if (!path.empty()) HOCKET_TRY(check_writable(path));
-  }
   HOCKET_TRY_ASSIGN(const double power_cap, power_cap_of(flags));
   std::vector<Row> rows;
   rows.reserve(engines.size());

@@ -14,6 +14,7 @@
 #include "exchange/csv.h"
 #include "flags.h"
 #include "net/launch.h"
+#include "outputs.h"
 #include "progress_line.h"
 #include "report/grid_page.h"
 #include "report/table.h"
@@ -72,7 +73,7 @@ Result<std::size_t> plotted(const Sweep& sweep) {
 std::string fits_word(const SweepRow& row) {
   if (row.outcome.figures.empty()) return {};
   const double needed = row.outcome.figures[metric_index("memory_needed_bytes")];
-  const double capacity = row.outcome.figures[metric_index("memory_capacity_bytes")];
+  const double capacity = row.outcome.memory_capacity;
   if (needed <= 0 || capacity <= 0) return {};
   return needed <= capacity ? "yes" : "no";
 }
@@ -115,15 +116,15 @@ Result<std::string> csv_text(const Sweep& sweep, const SweepOutcome& outcome) {
   std::vector<std::string> head = sweep.varied();
   const std::vector<std::string> names = metric_names();
   head.insert(head.end(), names.begin(), names.end());
-  head.emplace_back("fits");
-  head.emplace_back("error");
+  head.insert(head.end(), {"memory_capacity_bytes", "fits", "error"});
   HOCKET_TRY_ASSIGN(std::string text, csv_line(head));
   for (const SweepRow& row : outcome.rows) {
     std::vector<std::string> fields;
     fields.reserve(head.size());
     for (const SweepSetting& setting : row.at) fields.push_back(setting.value);
     for (const double figure : row.outcome.figures) fields.push_back(exact_number(figure));
-    fields.resize(head.size() - 2);
+    fields.resize(head.size() - 3);
+    fields.push_back(row.outcome.memory_capacity > 0 ? exact_number(row.outcome.memory_capacity) : std::string());
     fields.push_back(fits_word(row));
     fields.push_back(row.outcome.error);
     HOCKET_TRY_ASSIGN(const std::string line, csv_line(fields));
@@ -165,6 +166,8 @@ void print_document(const Sweep& sweep, const SweepOutcome& outcome) {
     for (std::size_t i = 0; i < row.outcome.figures.size(); ++i)
       one[std::string(step_metrics()[i].name)] = row.outcome.figures[i];
     const std::string fits = fits_word(row);
+    const double capacity = row.outcome.memory_capacity;
+    one["memory_capacity_bytes"] = capacity > 0 ? nlohmann::ordered_json(capacity) : nlohmann::ordered_json(nullptr);
     one["fits"] = fits.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(fits == "yes");
     if (row.outcome.figures.empty()) one["error"] = row.outcome.error;
     out["rows"].push_back(std::move(one));
@@ -205,13 +208,10 @@ Result<SweepOptions> options_of(const Flags& flags) {
   return options;
 }
 
-Result<void> check_outputs(const Flags& flags) {
+Result<void> check_files(const Flags& flags) {
   if (!flags.page.empty() && !flags.page.ends_with(".html") && !flags.page.ends_with(".htm"))
     return fail(Code::kInvalidArgument, "{}: the page is written as .html", flags.page);
-  for (const std::string& path : {flags.csv, flags.page, flags.results}) {
-    if (!path.empty()) HOCKET_TRY(check_writable(path));
-  }
-  return {};
+  return check_outputs({{"--csv", flags.csv}, {"-o", flags.page}, {"--results", flags.results}}, {flags.file});
 }
 
 Result<void> forget_results(const Flags& flags, const SweepOptions& options) {
@@ -228,7 +228,7 @@ Result<int> run(Flags flags) {
   HOCKET_TRY_ASSIGN(const std::size_t y, plotted(sweep));
   if (flags.results.empty()) flags.results = std::filesystem::path(flags.file).stem().string() + ".results.jsonl";
   HOCKET_TRY_ASSIGN(SweepOptions options, options_of(flags));
-  HOCKET_TRY(check_outputs(flags));
+  HOCKET_TRY(check_files(flags));
   if (flags.fresh) HOCKET_TRY(forget_results(flags, options));
   std::optional<ProgressLine> line;
   if (options.rank == 0) line.emplace();
