@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/spelling.h"
 #include "exchange/yaml_text.h"
 #include "topology/grid.h"
 
@@ -29,6 +30,9 @@ class NetworkReader {
     for (const auto& entry : root()) {
       const std::string key = entry.first.Scalar();
       if (std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end()) continue;
+      if (const std::string hint = spelling_hint(key, kKeys); !hint.empty())
+        return fail(Code::kMalformed, "{}: unknown key '{}'{}", yaml_place(entry.first, file_name_), key.substr(0, 80),
+                    hint);
       losses_.ignored(yaml_place(entry.first, "line"), fmt::format("key '{}'", key.substr(0, 80)),
                       "not part of an analytical network");
     }
@@ -79,14 +83,14 @@ class NetworkReader {
       }
       dimension.extent = static_cast<std::uint32_t>(extent);
       HOCKET_TRY_ASSIGN(const double bandwidth, number(lists[2][d], "bandwidth"));
-      if (bandwidth <= 0 || bandwidth > 1e9) {
-        return fail(Code::kMalformed, "{}: bandwidth {} is not above 0 (GiB/s)", yaml_place(lists[2][d], file_name_),
-                    lists[2][d].Scalar().substr(0, 80));
+      if (bandwidth * kGibi < 1 || bandwidth > 1e9) {
+        return fail(Code::kMalformed, "{}: bandwidth {} is not from 1 B/s to 10^9 GiB/s (it counts in GiB/s)",
+                    yaml_place(lists[2][d], file_name_), lists[2][d].Scalar().substr(0, 80));
       }
       dimension.link.bandwidth = {bandwidth * kGibi};
       HOCKET_TRY_ASSIGN(const double latency, number(lists[3][d], "latency"));
       if (latency < 0 || latency > 1e12) {
-        return fail(Code::kMalformed, "{}: latency {} is not 0 or more (ns)", yaml_place(lists[3][d], file_name_),
+        return fail(Code::kMalformed, "{}: latency {} is not from 0 to 10^12 ns", yaml_place(lists[3][d], file_name_),
                     lists[3][d].Scalar().substr(0, 80));
       }
       dimension.link.latency = {latency / 1e9};

@@ -19,6 +19,15 @@ std::size_t find_key(std::string_view text, std::string_view key) {
   return std::string_view::npos;
 }
 
+/// A number that no double holds; what the parser says of it ends in the number in quotes, without its place.
+tl::unexpected<Error> too_large(std::string_view text, std::string_view file_name, std::string_view said) {
+  const std::size_t open = said.find('\'');
+  const std::string_view number = open == std::string_view::npos ? "" : said.substr(open + 1, said.size() - open - 2);
+  const TextPlace place = place_of(text, std::min(text.find(number), text.size()));
+  return fail(Code::kMalformed, "{}:{}:{}: number '{}' is too large", file_name, place.line, place.column,
+              number.substr(0, 80));
+}
+
 }  // namespace
 
 Result<nlohmann::ordered_json> parse_json(std::string_view text, std::string_view file_name, std::size_t bytes_max) {
@@ -54,6 +63,8 @@ Result<nlohmann::ordered_json> parse_json(std::string_view text, std::string_vie
         line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
     return fail(Code::kMalformed, "{}:{}:{}: JSON is malformed at byte {}: {}", file_name, place.line, place.column,
                 error.byte == 0 ? 0 : error.byte - 1, line);
+  } catch (const Json::out_of_range& error) {
+    return too_large(text, file_name, error.what());
   } catch (const Json::exception& error) {
     return fail(Code::kMalformed, "{}: {}", file_name, std::string_view(error.what()).substr(0, 160));
   }

@@ -53,23 +53,51 @@ std::optional<CollectiveKind> named_kind(std::string_view text) {
   return std::nullopt;
 }
 
+/// Bytes of an element by nccl-tests' name of its type; 0: a name we do not know.
+std::int64_t bytes_of_type(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, std::int64_t>, 12> kTypes{{{"int8", 1},
+                                                                              {"uint8", 1},
+                                                                              {"f8e4m3", 1},
+                                                                              {"f8e5m2", 1},
+                                                                              {"half", 2},
+                                                                              {"bfloat16", 2},
+                                                                              {"int32", 4},
+                                                                              {"uint32", 4},
+                                                                              {"float", 4},
+                                                                              {"int64", 8},
+                                                                              {"uint64", 8},
+                                                                              {"double", 8}}};
+  for (const auto& [known, bytes] : kTypes) {
+    if (known == name) return bytes;
+  }
+  return 0;
+}
+
 /// What a log says of itself, gathered row by row, whatever its form.
 class LogReader {
  public:
   explicit LogReader(std::string_view file_name) : file_name_(file_name) {}
 
   struct Half {
-    std::optional<double> time_us, algbw_GBps;
+    std::optional<double> time_us, algbw_GBps, busbw_GBps;
     bool wrong = false;
   };
   struct Row {
     std::string place;  // "12" or "results 3"
-    std::string_view reduction, root;
+    std::string_view reduction, root, type;
     double size = 0;
+    std::optional<double> count;
     std::array<Half, 2> halves;
   };
 
-  void add_rank(std::uint64_t rank) { ranks_.insert(rank); }
+  /// A log of several runs names each rank once a run.
+  Result<void> add_rank(std::uint64_t rank, std::string_view place) {
+    if (!ranks_of_run_.insert(rank).second)
+      return fail(Code::kMalformed, "{}:{}: rank {} is named twice in one run", file_name_, place, rank);
+    ranks_.insert(rank);
+    return {};
+  }
+  void begin_run() { ranks_of_run_.clear(); }
   void name_kind(std::string_view text) {
     if (!kind_) kind_ = named_kind(text);
   }
@@ -80,6 +108,10 @@ class LogReader {
   Result<void> add_row(const Row& row) {
     if (row.size < 0 || row.size > 9e18 || row.size != std::floor(row.size))
       return fail(Code::kMalformed, "{}:{}: {} is no size", file_name_, row.place, row.size);
+    begin_run();  // ranks named after rows are those of another
+    const std::int64_t element = bytes_of_type(row.type);
+    if (row.count && element > 0)
+      counts_.push_back({row.place, row.size, *row.count, static_cast<double>(element), std::string(row.type)});
     if (!seen_row_) {
       seen_row_ = true;
       reduces_ = row.reduction != "none" && !row.reduction.empty();
@@ -101,6 +133,7 @@ class LogReader {
       return fail(Code::kMalformed, "{}: names {} ranks; 2 or more are wanted", file_name_, ranks_.size());
     log_.ranks = static_cast<std::uint32_t>(ranks_.size());
     choose_kind();
+    HOCKET_TRY(check_counts());
     HOCKET_TRY(check_bandwidths());
     return std::move(log_);
   }
@@ -109,6 +142,12 @@ class LogReader {
   struct Stated {
     std::string place;
     double algbw_Bps, measured_Bps;
+    std::optional<double> busbw_Bps;
+  };
+  struct Counted {
+    std::string place;
+    double size, count, element;
+    std::string type;
   };
 
   Result<void> add_half(const Row& row, const Half& half) {
@@ -125,7 +164,10 @@ class LogReader {
       return fail(Code::kMalformed, "{}:{}: a time of {} us", file_name_, row.place, *half.time_us);
     const double seconds = *half.time_us * 1e-6;
     log_.times.push_back({{static_cast<std::int64_t>(row.size)}, {seconds}});
-    if (half.algbw_GBps) stated_.push_back({row.place, *half.algbw_GBps * 1e9, row.size / seconds});
+    if (half.algbw_GBps) {
+      const auto busbw = half.busbw_GBps ? std::optional(*half.busbw_GBps * 1e9) : std::nullopt;
+      stated_.push_back({row.place, *half.algbw_GBps * 1e9, row.size / seconds, busbw});
+    }
     return {};
   }
 
@@ -146,9 +188,32 @@ class LogReader {
     for (const Stated& s : stated_) {
       const double own = s.measured_Bps * (log_.ranks - 1) / log_.ranks;
       const auto near = [&s](double expected) { return std::abs(s.algbw_Bps - expected) <= 1.1e7 + 0.01 * expected; };
-      if (near(s.measured_Bps) || near(own)) continue;
+      if (near(s.measured_Bps) || near(own)) {
+        HOCKET_TRY(check_busbw(s));
+        continue;
+      }
       return fail(Code::kMalformed, "{}:{}: algbw {:.4g} GB/s, but size over time is {:.4g} GB/s", file_name_, s.place,
                   s.algbw_Bps / 1e9, s.measured_Bps / 1e9);
+    }
+    return {};
+  }
+
+  /// Of a kind that the log names, busbw is a fixed part of size over time.
+  Result<void> check_busbw(const Stated& s) const {
+    if (!kind_ || !s.busbw_Bps) return {};
+    const double expected = s.measured_Bps * bus_factor({.kind = *kind_, .ranks = log_.ranks});
+    if (std::abs(*s.busbw_Bps - expected) <= 1.1e7 + 0.01 * expected) return {};
+    return fail(Code::kMalformed, "{}:{}: busbw {:.4g} GB/s, but size over time of {} on {} ranks gives {:.4g} GB/s",
+                file_name_, s.place, *s.busbw_Bps / 1e9, name_of(*kind_), log_.ranks, expected / 1e9);
+  }
+
+  /// The count is of the whole size, or of one rank's part of it.
+  Result<void> check_counts() const {
+    for (const Counted& c : counts_) {
+      const double bytes = c.count * c.element;
+      if (bytes == c.size || bytes * log_.ranks == c.size) continue;
+      return fail(Code::kMismatch, "{}:{}: a size of {} bytes, but {} elements of {} are {} bytes, {} on {} ranks",
+                  file_name_, c.place, c.size, c.count, c.type, bytes, bytes * log_.ranks, log_.ranks);
     }
     return {};
   }
@@ -157,16 +222,17 @@ class LogReader {
 
   std::string_view file_name_;
   NcclLog log_;
-  std::set<std::uint64_t> ranks_;  // a log of several runs names each once a run
+  std::set<std::uint64_t> ranks_, ranks_of_run_;
   std::optional<CollectiveKind> kind_;
   std::vector<Stated> stated_;
+  std::vector<Counted> counts_;
   bool seen_row_ = false, reduces_ = false, rooted_ = false;
 };
 
 /// Where the columns are: those of the current nccl-tests until a heading says otherwise.
 struct Columns {
   std::size_t count = 13;
-  std::optional<std::size_t> reduction = 3, root = 4;
+  std::optional<std::size_t> number = 1, type = 2, reduction = 3, root = 4;
   std::array<std::size_t, 2> time{5, 9};
 };
 
@@ -180,10 +246,12 @@ std::optional<Columns> read_heading(const Words& words) {
     return word == name;
   };
   if (!is(first, "size") && !is(first, "bytes")) return std::nullopt;
-  Columns columns{.count = 0, .reduction = {}, .root = {}, .time = {0, 0}};
+  Columns columns{.count = 0, .number = {}, .type = {}, .reduction = {}, .root = {}, .time = {0, 0}};
   std::size_t times = 0;
   for (std::size_t i = first; i < words.size(); ++i) {
     const std::size_t place = i - first;
+    if (is(i, "count")) columns.number = place;
+    if (is(i, "type")) columns.type = place;
     if (is(i, "redop")) columns.reduction = place;
     if (is(i, "root")) columns.root = place;
     if (is(i, "time") && times < 2) columns.time[times++] = place;
@@ -213,8 +281,7 @@ class TableReader {
     const Words words = words_of(line);
     if (words.empty()) return {};
     if (words[0].starts_with('#')) {
-      read_comment(line, words);
-      return {};
+      return read_comment(line, words, number);
     }
     if (words[0].find_first_not_of("0123456789") != std::string_view::npos) {
       reader_.name_kind(line.find("_perf") != std::string_view::npos ? line : "");
@@ -224,10 +291,30 @@ class TableReader {
     return read_row(words, number);
   }
 
-  void read_comment(std::string_view line, const Words& words) {
+  Result<void> read_comment(std::string_view line, const Words& words, std::size_t number) {
     if (const auto columns = read_heading(words)) columns_ = *columns;
-    if (words.size() < 3 || words[1] != "Rank") return reader_.name_kind(line);
-    if (const auto rank = whole_number(words[2])) reader_.add_rank(*rank);
+    if (std::find(words.begin(), words.end(), "Using") != words.end()) reader_.begin_run();
+    HOCKET_TRY(check_units(words, number));
+    if (words.size() < 3 || words[1] != "Rank") {
+      reader_.name_kind(line);
+      return {};
+    }
+    const auto rank = whole_number(words[2]);
+    return rank ? reader_.add_rank(*rank, fmt::format("{}", number)) : Result<void>();
+  }
+
+  /// The line of units below the heading: nccl-tests always has these.
+  Result<void> check_units(const Words& words, std::size_t number) const {
+    constexpr std::array<std::string_view, 4> kUnits{"(B)", "(elements)", "(us)", "(GB/s)"};
+    const bool are_units = words.size() > 4 && std::all_of(words.begin() + 1, words.end(), [](std::string_view word) {
+                             return word.starts_with('(') && word.ends_with(')');
+                           });
+    for (std::size_t i = 1; are_units && i < words.size(); ++i) {
+      if (std::find(kUnits.begin(), kUnits.end(), words[i]) != kUnits.end()) continue;
+      return fail(Code::kMalformed, "{}:{}: a column in {}: those of nccl-tests are in {}", file_name_, number,
+                  words[i].substr(0, 40), fmt::join(kUnits, ", "));
+    }
+    return {};
   }
 
   Result<void> read_row(const Words& words, std::size_t number) {
@@ -235,7 +322,10 @@ class TableReader {
       return fail(Code::kMalformed, "{}:{}: a row of {} columns, {} are wanted", file_name_, number, words.size(),
                   columns_.count);
     }
-    LogReader::Row row{.place = fmt::format("{}", number), .reduction = {}, .root = {}, .halves = {}};
+    LogReader::Row row{
+        .place = fmt::format("{}", number), .reduction = {}, .root = {}, .type = {}, .count = {}, .halves = {}};
+    if (columns_.type) row.type = words[*columns_.type];
+    if (columns_.number) row.count = number_of(words[*columns_.number]);
     if (columns_.reduction) row.reduction = words[*columns_.reduction];
     if (columns_.root) row.root = words[*columns_.root];
     HOCKET_TRY_ASSIGN(row.size, number_at(words[0], number));
@@ -244,7 +334,7 @@ class TableReader {
       if (words[time] == "N/A") continue;
       HOCKET_TRY_ASSIGN(row.halves[half].time_us, number_at(words[time], number));
       HOCKET_TRY_ASSIGN(row.halves[half].algbw_GBps, number_at(words[time + 1], number));
-      HOCKET_TRY(number_at(words[time + 2], number));
+      HOCKET_TRY_ASSIGN(row.halves[half].busbw_GBps, number_at(words[time + 2], number));
       if (words[time + 3] == "N/A") continue;
       HOCKET_TRY_ASSIGN(const double wrong, number_at(words[time + 3], number));
       row.halves[half].wrong = wrong > 0 && columns_.reduction;  // old versions print the greatest difference instead
@@ -273,7 +363,7 @@ class DocumentReader {
     if (config != root.end() && config->is_object() && config->contains("devices")) {
       std::uint64_t rank = 0;
       for (const auto& device : (*config)["devices"]) {
-        if (device.is_object()) reader_.add_rank(rank++);
+        if (device.is_object()) HOCKET_TRY(reader_.add_rank(rank++, "config"));
       }
     }
     if (root.contains("args")) reader_.name_kind(named_in(root["args"]));
@@ -298,11 +388,13 @@ class DocumentReader {
   Result<void> read_entry(const nlohmann::ordered_json& entry, std::size_t number) {
     const std::string place = fmt::format("results {}", number);
     if (!entry.is_object()) return fail(Code::kMalformed, "{}:{}: no object", file_name_, place);
-    std::string reduction, root;
+    std::string reduction, root, type;
+    if (entry.contains("type") && entry["type"].is_string()) type = entry["type"].get<std::string>();
     if (entry.contains("redop") && entry["redop"].is_string()) reduction = entry["redop"].get<std::string>();
     if (entry.contains("root"))
       root = entry["root"].is_string() ? entry["root"].get<std::string>() : entry["root"].dump();
-    LogReader::Row row{.place = place, .reduction = reduction, .root = root, .halves = {}};
+    LogReader::Row row{.place = place, .reduction = reduction, .root = root, .type = type, .count = {}, .halves = {}};
+    if (entry.contains("count") && entry["count"].is_number()) row.count = entry["count"].get<double>();
     HOCKET_TRY_ASSIGN(row.size, number_at(entry, "size", place));
     for (std::size_t half = 0; half < 2; ++half) {
       const std::string key = half == 0 ? "out_of_place" : "in_place";
@@ -311,6 +403,9 @@ class DocumentReader {
       HOCKET_TRY_ASSIGN(row.halves[half].time_us, number_at(*found, "time", place));
       if (found->contains("alg_bw")) {
         HOCKET_TRY_ASSIGN(row.halves[half].algbw_GBps, number_at(*found, "alg_bw", place));
+      }
+      if (found->contains("bus_bw")) {
+        HOCKET_TRY_ASSIGN(row.halves[half].busbw_GBps, number_at(*found, "bus_bw", place));
       }
       const auto wrong = found->find("nwrong");
       row.halves[half].wrong = wrong != found->end() && wrong->is_number() && wrong->get<double>() > 0;

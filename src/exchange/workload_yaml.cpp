@@ -231,6 +231,10 @@ class WorkloadYaml {
     if (map[key]) {
       HOCKET_TRY_ASSIGN(task.compute.stated, at(map[key], key, parse_seconds(scalar(map[key]))));
     }
+    for (const char* const other : {"flops", "memory"}) {
+      if (task.compute.stated && map[other])
+        return error_at(map[other], "'{}' beside '{}': a time stands in place of operations and traffic", other, key);
+    }
     if (map["type"]) {
       HOCKET_TRY_ASSIGN(task.compute.type, at(map["type"], "type", parse_data_type(scalar(map["type"]))));
     }
@@ -289,15 +293,15 @@ Result<std::string> task_text(const TaskGraph& graph, const Task& task) {
   std::string out = fmt::format("{{name: {}", name);
   if (task.phase != StepPhase::kForward) out += fmt::format(", phase: {}", name_of(task.phase));
   const WorkCompute& c = task.compute;
-  if (c.flops > 0) out += fmt::format(", flops: {}", c.flops);
-  if (c.memory_bytes > 0) out += fmt::format(", memory: {}", c.memory_bytes);
+  if (c.flops > 0 && !c.stated) out += fmt::format(", flops: {}", c.flops);
+  if (c.memory_bytes > 0 && !c.stated) out += fmt::format(", memory: {}", c.memory_bytes);
   if (c.stated) out += fmt::format(", {}: {}", task.on_host ? "host" : "time", exact_seconds(*c.stated));
   if (task.collective) {
     const WorkCollective& what = task.collective->what;
     HOCKET_TRY_ASSIGN(const std::string group, yaml_quoted(graph.divisions[task.collective->division].name));
     out += fmt::format(", {}: {}, type: {}, group: {}", name_of(what.kind), format_bytes(what.bytes),
                        name_of(what.type), group);
-  } else if (c.flops > 0) {
+  } else if (c.flops > 0 && !c.stated) {
     out += fmt::format(", type: {}", name_of(c.type));
   }
   if (task.message) {
@@ -346,7 +350,7 @@ Result<std::string> write_workload_yaml(const TaskGraph& graph) {
     }
     const std::string list =
         ranks.size() == graph.ranks() ? std::string("all") : fmt::format("[{}]", fmt::join(ranks, ", "));
-    out += fmt::format("  - ranks: {}\n    tasks:\n", list);
+    out += fmt::format("  - ranks: {}\n    tasks:{}\n", list, graph.programs[p].tasks.empty() ? " []" : "");
     for (const Task& task : graph.programs[p].tasks) {
       HOCKET_TRY_ASSIGN(const std::string text, task_text(graph, task));
       out += fmt::format("      - {}\n", text);

@@ -23,12 +23,12 @@ constexpr FigureField<CommunicationEngine> kEngine[] = {
     {"message", kBytes, &CommunicationEngine::message},
     {"chunks_in_flight", kCount, &CommunicationEngine::chunks_in_flight},
     {"reaction", kTime, &CommunicationEngine::reaction},
-    {"dma_engines", kCount, &CommunicationEngine::dma_engines},
-    {"dma_bandwidth", kBandwidth, &CommunicationEngine::dma_bandwidth},
-    {"sram", kBytes, &CommunicationEngine::sram},
-    {"machines", kCount, &CommunicationEngine::machines},
-    {"alus", kCount, &CommunicationEngine::alus},
-    {"alu_bandwidth", kBandwidth, &CommunicationEngine::alu_bandwidth},
+    {"dma_engines", kCount, &CommunicationEngine::dma_engines, false, EngineKind::kDma},
+    {"dma_bandwidth", kBandwidth, &CommunicationEngine::dma_bandwidth, false, EngineKind::kDma},
+    {"sram", kBytes, &CommunicationEngine::sram, false, EngineKind::kAce},
+    {"machines", kCount, &CommunicationEngine::machines, false, EngineKind::kAce},
+    {"alus", kCount, &CommunicationEngine::alus, false, EngineKind::kAce},
+    {"alu_bandwidth", kBandwidth, &CommunicationEngine::alu_bandwidth, false, EngineKind::kAce},
     {"port_buffer", kBytes, &CommunicationEngine::port_buffer},
 };
 

@@ -19,6 +19,7 @@ struct FigureField {
   FigureUnit unit;
   MaybeFigure Owner::*member;
   bool required = false;
+  std::optional<EngineKind> only = std::nullopt;  // of engines: the one kind that has it
 };
 
 [[nodiscard]] std::span<const FigureField<EndpointModel>> endpoint_fields();

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/spelling.h"
+#include "platform/fields.h"
 #include "topology/spec.h"
 
 namespace hocket {
@@ -26,7 +27,30 @@ Result<void> check_budget(const Platform& platform, const EndpointModel& endpoin
   return {};
 }
 
+/// What another kind would read has nothing to act on.
+Result<void> check_kind(const Platform& platform, const CommunicationEngine& engine) {
+  for (const FigureField<CommunicationEngine>& field : engine_fields()) {
+    if (!field.only || *field.only == engine.kind || !(engine.*field.member)) continue;
+    return fail(Code::kMismatch, "{}: engine '{}' of kind {} has '{}' {}: only kind {} reads it", platform.name,
+                engine.name, name_of(engine.kind), field.key, format_figure(field.unit, (engine.*field.member)->value),
+                name_of(*field.only));
+  }
+  return {};
+}
+
+Result<void> check_power(const Platform& platform) {
+  const PowerModel& power = platform.power;
+  if (!power.idle || !power.limit || power.idle->value <= power.limit->value) return {};
+  return fail(Code::kMismatch, "{}: power: idle {} is above the limit {}", platform.name,
+              format_figure(FigureUnit::kPower, power.idle->value),
+              format_figure(FigureUnit::kPower, power.limit->value));
+}
+
 Result<void> check_engine(const Platform& platform, const CommunicationEngine& engine) {
+  if (engine.name.empty() || engine.name == "all")
+    return fail(Code::kMalformed, "{}: an engine is called '{}': 'all' means every engine, and each has a name",
+                platform.name, engine.name);
+  HOCKET_TRY(check_kind(platform, engine));
   const auto lacks = [&](std::string_view figure) {
     return fail(Code::kMalformed, "{}: engine '{}' of kind {} lacks '{}'", platform.name, engine.name,
                 name_of(engine.kind), figure);
@@ -123,6 +147,7 @@ Result<void> validate(const Platform& platform) {
     }
     HOCKET_TRY(check_engine(platform, platform.engines[i]));
   }
+  HOCKET_TRY(check_power(platform));
   return check_exceptions(platform);
 }
 

@@ -148,6 +148,9 @@ std::string write_table(const PageGrid& grid) {
   std::string html = "<section class=\"card\"><h2>All points</h2>\n<div class=\"scroll\"><table><thead><tr>";
   for (const std::string& key : grid.keys) html += fmt::format("<th scope=\"col\">{}</th>", escape_html(key));
   for (const std::string& column : grid.columns) html += fmt::format("<th scope=\"col\">{}</th>", escape_html(column));
+  const bool has_fits =
+      std::any_of(grid.rows.begin(), grid.rows.end(), [](const GridRow& r) { return !r.fits.empty(); });
+  if (has_fits) html += "<th scope=\"col\">fits memory</th>";
   html += "</tr></thead>\n<tbody>\n";
   for (const GridRow& row : grid.rows) {
     html += "<tr>";
@@ -157,6 +160,7 @@ std::string write_table(const PageGrid& grid) {
       html += fmt::format("<td>{}</td>", escape_html(metric_text(grid.columns[i], row.figures[i])));
     if (row.figures.empty())
       html += fmt::format("<td colspan=\"{}\">{}</td>", grid.columns.size(), escape_html(row.error));
+    if (has_fits) html += fmt::format("<td>{}</td>", escape_html(row.fits));
     html += "</tr>\n";
   }
   return html + "</tbody></table></div></section>\n";

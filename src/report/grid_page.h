@@ -16,6 +16,7 @@ struct GridRow {
   std::vector<std::string> at;  // a value per key
   std::vector<double> figures;  // one per column; empty when refused
   std::string error;
+  std::string fits;  // "yes", "no", or nothing where it is not known
 };
 
 struct PageGrid {

@@ -254,8 +254,9 @@ std::uint32_t GraphRun::port_of(std::uint32_t r, Seq seq, OpId op) const {
 void GraphRun::enter_link(Event event) {
   const LinkId link = link_of(event);
   const Picos begin = std::max(now_, free_[link]);
-  const Picos end =
-      std::max(begin + transfer_time({event.bytes}, setup_.machine.topology.link(link).bandwidth), event.tail);
+  const BytesPerSecond rate = setup_.machine.topology.link(link).bandwidth;
+  if (!on_clock(event, begin, static_cast<double>(event.bytes) / rate.value)) return;
+  const Picos end = std::max(begin + transfer_time({event.bytes}, rate), event.tail);
   const Picos tail = end + latency_[link];
   free_[link] = end;
   network_bytes_ += static_cast<double>(event.bytes);

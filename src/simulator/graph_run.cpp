@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simulator/clock_end.h"
+
 namespace hocket {
 namespace {
 
@@ -111,7 +113,14 @@ Result<GraphResult> GraphRun::run() {
   }
   while (true) {
     settle_all();
+    if (queue_.empty()) look_for_late_work();
+    if (late_) return tl::unexpected<Error>(*late_);
     if (queue_.empty()) return finish();
+    if (queue_.front_time() > kClockEnd) {
+      const double at = to_seconds(queue_.front_time()).value;
+      end_late(fmt::format("{}: a message arrives at {:.4g} s", task_text(owner(queue_.pop().payload)), at));
+      return tl::unexpected<Error>(*late_);
+    }
     now_ = queue_.front_time();
     take_instant();
   }
@@ -249,8 +258,7 @@ void GraphRun::schedule_pool(std::uint32_t r) {
 /// What a task that was reached and has not ended waits for.
 std::string GraphRun::waiting_text(std::uint32_t r, Instance i) const {
   const Task& t = task(r, i);
-  std::string text =
-      fmt::format("{}: {} '{}' (rank {}) ", setup_.graph.program(r).origin, t.place, t.name.substr(0, 60), r);
+  const std::string text = task_text(r, i) + " ";
   if (t.collective) {
     const Call& call = calls_[call_id(r, i)];
     const PlannedGroup& group = setup_.plans.groups()[call.group];

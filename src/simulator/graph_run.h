@@ -160,6 +160,15 @@ class GraphRun {
   [[nodiscard]] Error stands_still() const;
   [[nodiscard]] std::string waiting_text(std::uint32_t rank, Instance instance) const;
 
+  // graph_clock.cpp: the end of simulated time
+  [[nodiscard]] bool on_clock(std::uint32_t rank, Instance instance, double seconds);
+  [[nodiscard]] bool on_clock(const Event& parcel, Picos begin, double seconds);
+  void end_late(const std::string& what);
+  void look_for_late_work();
+  [[nodiscard]] std::pair<std::uint32_t, Instance> owner(const Event& event) const;
+  [[nodiscard]] std::string task_text(std::uint32_t rank, Instance instance) const;
+  [[nodiscard]] std::string task_text(std::pair<std::uint32_t, Instance> of) const;
+
   // graph_tasks.cpp: compute, what is reached, who holds what
   [[nodiscard]] Instance tasks_of(std::uint32_t rank) const {
     return static_cast<Instance>(setup_.graph.program(rank).tasks.size());
@@ -245,6 +254,7 @@ class GraphRun {
   std::uint32_t in_flight_max_ = 64;
   double network_bytes_ = 0;
   std::uint64_t event_sum_ = 0;
+  std::optional<Error> late_;  // the run ends with it
 };
 
 /// The resources of an endpoint's pool.

@@ -102,6 +102,7 @@ bool GraphRun::start_compute(std::uint32_t r) {
   const auto demands = compute_demands(r, task(r, instance).compute);
   const double alone =
       std::max(demands[0].amount, demands[1].amount / setup_.machine.platform.endpoint_of(r).memory_bandwidth->value);
+  if (!on_clock(r, instance, alone)) return false;
   StepResult& result = rank.result.step;
   result.compute_alone = result.compute_alone + to_picos({alone});
   result.compute_memory_bytes += demands[1].amount;
@@ -134,8 +135,9 @@ bool GraphRun::start_host(std::uint32_t r) {
   stream.running = stream.ready.back();
   stream.ready.pop_back();
   stream.since = now_;
-  begin_work(r, {.what = PendingWork::What::kHost, .parcel = {}}, {},
-             to_picos(*task(r, *stream.running).compute.stated));
+  const Seconds stated = *task(r, *stream.running).compute.stated;
+  if (!on_clock(r, *stream.running, stated.value)) return false;
+  begin_work(r, {.what = PendingWork::What::kHost, .parcel = {}}, {}, to_picos(stated));
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "schedule/frontier.h"
+#include "simulator/clock_end.h"
 #include "simulator/routes.h"
 #include "simulator/simulator.h"
 
@@ -57,9 +58,6 @@ class ScheduleRun {
   [[nodiscard]] Result<void> check_steps() const;
   /// Fills the figures, or fails when the clock ended or an op never did.
   [[nodiscard]] Result<JointResult> finish_result(std::uint64_t events);
-
-  static constexpr Picos kClockEnd{std::int64_t{1} << 62};  // 53 days
-  static constexpr Picos kStepMax{std::int64_t{1} << 60};   // 13 days
 
   const Topology& topology_;
   const SimulateOptions& options_;

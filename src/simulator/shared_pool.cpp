@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/assert.h"
+#include "simulator/clock_end.h"
 
 namespace hocket {
 namespace {
@@ -133,7 +134,7 @@ std::size_t SharedPool::fix(long double speed) {
 
 Picos SharedPool::next_end() {
   refresh();
-  constexpr long double kFar = 4e18L;
+  constexpr auto kFar = static_cast<long double>(kClockEnd.count);
   long double wait = kFar;
   for (const Task& task : tasks_) {
     if (task.ended()) return now_;
@@ -142,6 +143,12 @@ Picos SharedPool::next_end() {
   wait = std::ceil(wait);
   if (wait >= kFar - static_cast<long double>(now_.count)) return kNever;
   return {now_.count + static_cast<std::int64_t>(wait)};
+}
+
+std::optional<std::uint64_t> SharedPool::any_running() {
+  refresh();
+  const auto found = std::find_if(tasks_.begin(), tasks_.end(), [](const Task& t) { return t.rate > 0; });
+  return found == tasks_.end() ? std::nullopt : std::optional(found->tag);
 }
 
 std::optional<std::uint64_t> SharedPool::take_ended(Picos now) {

@@ -37,8 +37,11 @@ class SharedPool {
   void start(std::span<const PoolDemand> demands, Picos least, std::uint64_t tag, Picos now);
   void set_capacity(std::uint32_t resource, double capacity, Picos now);
 
-  /// When the next task ends, should nothing change before; kNever when none ever does.
+  /// When the next task ends, should nothing change before; kNever when none ever does, or
+  /// not before kClockEnd.
   [[nodiscard]] Picos next_end();
+  /// A task that goes on, whether or not its end can be told.
+  [[nodiscard]] std::optional<std::uint64_t> any_running();
   /// Takes out one task that has ended by `now`.
   [[nodiscard]] std::optional<std::uint64_t> take_ended(Picos now);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "simulator/clock_end.h"
+
 namespace hocket {
 namespace {
 
@@ -10,7 +12,7 @@ constexpr Bytes kUsualChunk{std::int64_t{1} << 20};
 constexpr Bytes kUsualMessage{std::int64_t{128} << 10};
 
 /// Lone time and link rates of every phase, seen from rank 0.
-void measure_phases(ChunkShape& shape, const Topology& topology) {
+Result<void> measure_phases(ChunkShape& shape, const Topology& topology) {
   const Schedule& schedule = shape.plan.schedule();
   const std::uint32_t phases = shape.costs.phases();
   shape.phase_rates.assign(phases, 0);
@@ -23,7 +25,12 @@ void measure_phases(ChunkShape& shape, const Topology& topology) {
     if (links[shape.costs.phase_of(id)].insert(shape.routes.of(id).front()).second)
       shape.phase_rates[shape.costs.phase_of(id)] += link.bandwidth.value;
     Picos& step = steps[schedule.op(id).step];
-    step = std::max(step, transfer_time({shape.plan.bytes(id)}, shape.routes.slowest(id)) + to_picos(link.latency));
+    const BytesPerSecond slowest = shape.routes.slowest(id);
+    const double held = static_cast<double>(shape.plan.bytes(id)) / slowest.value;
+    if (held >= to_seconds(kStepMax).value)
+      return fail(Code::kUnsupported, "a chunk's {} bytes at {} hold a link for {:.4g} s: at most {:.4g} s",
+                  shape.plan.bytes(id), format_bandwidth(slowest), held, to_seconds(kStepMax).value);
+    step = std::max(step, transfer_time({shape.plan.bytes(id)}, slowest) + to_picos(link.latency));
     const std::uint32_t phase = shape.costs.phase_of(id);
     shape.phase_lone[phase] = Picos{};
   }
@@ -33,7 +40,12 @@ void measure_phases(ChunkShape& shape, const Topology& topology) {
     Picos& phase = shape.phase_lone[shape.costs.phase_of(id)];
     phase = phase + step;
     step = {};  // counted once
+    if (phase > kClockEnd) {
+      return fail(Code::kUnsupported, "a chunk of {} bytes takes {:.4g} s: {}", shape.plan.what().bytes().count,
+                  to_seconds(phase).value, clock_end_text());
+    }
   }
+  return {};
 }
 
 void count_phases(ChunkShape& shape) {
@@ -125,7 +137,7 @@ Result<const ChunkShape*> StepPlans::shape(const StepMachine& machine, const Bou
                      .input = input,
                      .output = output});
   count_phases(shapes_.back());
-  measure_phases(shapes_.back(), machine.topology);
+  HOCKET_TRY(measure_phases(shapes_.back(), machine.topology));
   return &shapes_.back();
 }
 

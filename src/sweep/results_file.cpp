@@ -1,12 +1,14 @@
 #include "sweep/results_file.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "exchange/text_place.h"
 #include "simulator/step_metrics.h"
 
@@ -15,7 +17,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::string_view kCheck = "check";
+constexpr std::string_view kCapacity = "memory_capacity_bytes";
 constexpr std::uintmax_t kResultsBytesMax = std::uintmax_t{1} << 30;
+
+std::string text_of(const Json& line) { return line.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// Of all that stands in a line beside it.
+std::string check_of(const Json& line) { return Hasher().add(text_of(line)).finish().text(); }
 
 std::string line_text(const std::string& key, const std::vector<SweepSetting>& at, const PointOutcome& outcome) {
   Json line{{"key", key}, {"point", Json::object()}};
@@ -25,8 +34,10 @@ std::string line_text(const std::string& key, const std::vector<SweepSetting>& a
   } else {
     for (std::size_t i = 0; i < outcome.figures.size(); ++i)
       line["result"][std::string(step_metrics()[i].name)] = outcome.figures[i];
+    line["result"][std::string(kCapacity)] = outcome.memory_capacity;
   }
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  line[std::string(kCheck)] = check_of(line);
+  return text_of(line) + "\n";
 }
 
 /// The bytes up to the last complete line; a file that is not there has none.
@@ -109,21 +120,36 @@ Result<void> ResultsFile::read(const std::string& file) {
 }
 
 Result<void> ResultsFile::read_line(std::string_view text, const std::string& place) {
-  const Json line = Json::parse(text, nullptr, false);
+  Json line = Json::parse(text, nullptr, false);
   const auto refuse = [&](std::string_view what) {
     return fail(Code::kMalformed, "{}: {}; not a results file of a sweep", printable(place), what);
   };
   if (!line.is_object() || !line.contains("key") || !line["key"].is_string()) return refuse("no object with a 'key'");
+  const Json check = line.value(kCheck, Json());
+  line.erase(std::string(kCheck));
+  if (!check.is_string() || check != check_of(line)) {
+    return fail(Code::kMismatch,
+                "{}: its check value is {}, its content gives {}: the line was changed, or is of another version; "
+                "delete it, or --fresh forgets all",
+                printable(place), printable(check.dump().substr(0, 40)), check_of(line));
+  }
   PointOutcome outcome;
   if (line.contains("error") && line["error"].is_string()) {
     outcome.error = line["error"];
   } else {
-    for (const StepMetric& metric : step_metrics()) {
-      const auto value = line.contains("result") ? line["result"].find(metric.name) : line.end();
+    const auto number = [&](std::string_view name) -> Result<double> {
+      const auto value = line.contains("result") ? line["result"].find(name) : line.end();
       if (!line.contains("result") || value == line["result"].end() || !value->is_number())
-        return refuse(fmt::format("no number '{}'", metric.name));
-      outcome.figures.push_back(*value);
+        return refuse(fmt::format("no number '{}'", name));
+      const double figure = *value;
+      if (std::isfinite(figure) && figure >= 0) return figure;
+      return refuse(fmt::format("'{}' is {}, not from 0 on", name, figure));
+    };
+    for (const StepMetric& metric : step_metrics()) {
+      HOCKET_TRY_ASSIGN(const double figure, number(metric.name));
+      outcome.figures.push_back(figure);
     }
+    HOCKET_TRY_ASSIGN(outcome.memory_capacity, number(kCapacity));
   }
   lines_[line["key"]] = {std::string(text) + "\n", std::move(outcome)};
   return {};

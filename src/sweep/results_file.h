@@ -1,8 +1,8 @@
 // ResultsFile: what points of sweeps came to, one JSON line each, so that a sweep that was interrupted goes on where it
-// was and another one reuses what they share. Lines are appended whole as points end; a line cut by a crash is dropped.
-// Ranks of a launcher append to files of their own, PATH.rank1 ..., which every reader sees beside PATH until they are
-// gathered. Ownership: owns what it has read. Threading: one owner, who may lock around it.
-// Refuses: lines that are not of this kind (file and line), places that cannot be written.
+// was and another one reuses what they share, under a hash of what it says. Lines are appended whole as points end; a
+// line cut by a crash is dropped. Ranks of a launcher append to files of their own, PATH.rank1 ..., which every reader
+// sees beside PATH until they are gathered. Ownership: owns what it has read. Threading: one owner, who may lock around
+// it. Refuses: lines that are not of this kind or were changed (file and line), places that cannot be written.
 #pragma once
 
 #include <map>
@@ -16,6 +16,7 @@ namespace hocket {
 struct PointOutcome {
   std::vector<double> figures;  // in the order of step_metrics(); empty when refused
   std::string error;            // why the point cannot be simulated
+  double memory_capacity = 0;   // bytes of the rank with least; 0: not known
 };
 
 class ResultsFile {

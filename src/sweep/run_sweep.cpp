@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "platform/memory_capacity.h"
 #include "simulator/step_metrics.h"
 #include "sweep/step_case.h"
 
@@ -23,6 +24,8 @@ PointOutcome outcome_of(const StepCase& made) {
   }
   outcome.figures.reserve(step_metrics().size());
   for (const StepMetric& metric : step_metrics()) outcome.figures.push_back(metric.of(*result, made.steps));
+  const std::optional<MemoryCapacity> memory = smallest_memory(made.platform, result->ranks);
+  outcome.memory_capacity = memory ? memory->bytes : 0;
   return outcome;
 }
 
@@ -87,7 +90,7 @@ class SweepRun {
         point = pending_[next_++];
       }
       Result<StepCase> made = builder.make(point);
-      const PointOutcome outcome = made ? outcome_of(*made) : PointOutcome{{}, made.error().text};
+      const PointOutcome outcome = made ? outcome_of(*made) : PointOutcome{{}, made.error().text, 0};
       const std::lock_guard lock(mutex_);
       keep(point, outcome);
     }

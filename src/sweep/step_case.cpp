@@ -116,6 +116,11 @@ Result<ModelRequest> request_of(const Settings& settings, const Platform& platfo
                                                           : placed(*precision, parse_data_type(precision->value)));
   if (const SweepSetting* bucket = settings.find("bucket")) {
     HOCKET_TRY_ASSIGN(request.bucket, placed(*bucket, parse_bytes(bucket->value)));
+    if (request.bucket.count <= 0)
+      return placed<ModelRequest>(*bucket, fail(Code::kInvalidArgument,
+                                                "'{}': a bucket holds at least a byte; without "
+                                                "the key layers are alone",
+                                                bucket->value.substr(0, 80)));
   }
   if (const SweepSetting* optimizer = settings.find("optimizer")) {
     HOCKET_TRY_ASSIGN(request.optimizer, placed(*optimizer, parse_optimizer(optimizer->value)));

@@ -8,9 +8,12 @@
 namespace hocket {
 namespace {
 
+constexpr double kTimeMax_s = 0x1p62 * 1e-12;
+
+std::string short_place_of(const Task& task) { return fmt::format("{} '{}'", task.place, task.name.substr(0, 80)); }
+
 std::string place_of(const TaskProgram& program, NodeId id) {
-  const Task& task = program.tasks[id];
-  return fmt::format("{}: {} '{}'", program.origin, task.place, task.name.substr(0, 80));
+  return fmt::format("{}: {}", program.origin, short_place_of(program.tasks[id]));
 }
 
 Result<void> check_amounts(const TaskProgram& program, NodeId id) {
@@ -20,6 +23,9 @@ Result<void> check_amounts(const TaskProgram& program, NodeId id) {
     if (std::isfinite(amount) && amount >= 0) continue;
     return fail(Code::kMalformed, "{}: {} is no amount of work", place_of(program, id), amount);
   }
+  if (c.stated && c.stated->value >= kTimeMax_s)
+    return fail(Code::kMalformed, "{}: a time of {:.4g} s; simulated time ends at 2^62 ps ({:.4g} s)",
+                place_of(program, id), c.stated->value, kTimeMax_s);
   if (task.on_host && !c.stated)
     return fail(Code::kMalformed, "{}: work of the host without a time", place_of(program, id));
   if (task.collective && task.message)
@@ -59,8 +65,8 @@ std::string circle(const TaskProgram& program, const std::vector<std::size_t>& w
   std::string text;
   std::size_t named = 0;
   for (std::size_t i = seen[at] - 1; i < path.size() && named < kNamedMax; ++i, ++named)
-    text += fmt::format("{} -> ", program.tasks[path[i]].place);
-  return text + (named == kNamedMax ? "... -> " : "") + program.tasks[at].place;
+    text += short_place_of(program.tasks[path[i]]) + " -> ";
+  return text + (named == kNamedMax ? "... -> " : "") + short_place_of(program.tasks[at]);
 }
 
 /// What is left to wait for when all that can run has run: per task, dependencies; none where nothing is left.
@@ -301,8 +307,10 @@ Result<void> validate(const TaskGraph& graph) {
     if (p >= graph.programs.size())
       return fail(Code::kMalformed, "'{}': program {}, there are {}", graph.name, p, graph.programs.size());
   }
+  const auto is_idle = [&](std::uint32_t p) { return graph.programs[p].tasks.empty(); };
+  if (std::all_of(graph.program_of.begin(), graph.program_of.end(), is_idle))
+    return fail(Code::kMalformed, "{}: no rank of '{}' has anything to do", graph.program(0).origin, graph.name);
   for (const TaskProgram& program : graph.programs) {
-    if (program.tasks.empty()) return fail(Code::kMalformed, "{}: nothing to do", program.origin);
     for (NodeId id = 0; id < program.tasks.size(); ++id) {
       HOCKET_TRY(check_amounts(program, id));
       HOCKET_TRY(check_dependencies(program, id));

@@ -167,7 +167,7 @@ void expect_refused(std::vector<std::vector<ChakraNode>> nodes, const std::strin
 TEST(ChakraGraph, RefusesWithFileNodeAndBothValues) {
   expect_refused({{kernel(1, 1), kernel(1, 2)}}, "t.0.et: node 1 stands twice");
   expect_refused({{kernel(1, 1, {2}), kernel(2, 1, {1})}},
-                 "t.0.et: 2 tasks wait for one another in a circle: node 1 -> node 2 -> node 1");
+                 "t.0.et: 2 tasks wait for one another in a circle: node 1 'n1' -> node 2 'n2' -> node 1 'n1'");
   expect_refused({{collective(4, 3, 8)}}, "t.0.et: node 4: collective 'gather' is not simulated");
   expect_refused({{collective(4, 12, 8)}}, "t.0.et: node 4: comm_type 12 is unknown");
   ChakraNode bare = node(4, ChakraNodeType::kCollective);

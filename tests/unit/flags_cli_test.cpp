@@ -30,6 +30,13 @@ TEST(FlagsCli, WhatHasNothingToActOnIsRefused) {
       {{"sim", "bert", "--platform", "h100:8", "--sequence", "0"}, "--sequence: Value 0 not in range"},
       {{"sim", "bert", "--platform", "h100:8", "--bucket", "0B"}, "--bucket 0B: a bucket holds at least a byte"},
       {{"sim", "bert", "--platform", "h100:8", "--sp"}, "--sp requires --tp"},
+      {{"sim", "bert", "--platform", "h100:8", "--sp", "--tp", "1"}, "--sp: cuts the sequence among the ranks of --tp"},
+      {{"sim", "bert", "--platform", "h100:8", "--with-group", "0"}, "--with-group requires --with"},
+      {{"sim", "bert", "--platform", "h100:8", "--groups", "g.json"}, "--groups requires --chakra"},
+      {{"info", "fit", "a.log", "--system", "x"}, "--system goes with 'platform', not with 'fit'"},
+      {{"info", "fit", "a.log", "--yaml"}, "--yaml goes with 'platform', not with 'fit'"},
+      {{"info", "platform", "ace:0x4x4"}, "torus:0x4x4"},
+      {{"info", "platform", "ace:-1x2x2"}, "torus:-1x2x2"},
   };
   for (const auto& [words, said] : cases) {
     const Ended end = run(words);

@@ -53,11 +53,19 @@ TEST(AstraYaml, RefusalsNameKeyAndBothLengths) {
             "n.yml:3:12: 'bandwidth' has 1 value(s), 'topology' has 2");
   EXPECT_EQ(error_of(network("[Ring]", "[1]", "[50]", "[1]")),
             "n.yml:2:14: npus_count 1 is not a whole number of 2 or more");
-  EXPECT_EQ(error_of(network("[Ring]", "[4]", "[0]", "[1]")), "n.yml:3:13: bandwidth 0 is not above 0 (GiB/s)");
+  EXPECT_EQ(error_of(network("[Ring]", "[4]", "[0]", "[1]")),
+            "n.yml:3:13: bandwidth 0 is not from 1 B/s to 10^9 GiB/s (it counts in GiB/s)");
   EXPECT_EQ(error_of(network("[Torus2D]", "[4]", "[1]", "[1]")),
             "n.yml:1:12: topology 'Torus2D' is none of Ring, FullyConnected, Switch");
   EXPECT_EQ(error_of(network("[Ring]", "[4]", "[nan]", "[1]")), "n.yml:3:13: bandwidth 'nan' is not a number");
-  EXPECT_EQ(error_of(network("[Ring]", "[4]", "[1]", "[-1]")), "n.yml:4:11: latency -1 is not 0 or more (ns)");
+  EXPECT_EQ(error_of(network("[Ring]", "[4]", "[1]", "[-1]")), "n.yml:4:11: latency -1 is not from 0 to 10^12 ns");
+  EXPECT_EQ(error_of(network("[Ring, Ring]", "[4, 2]", "[50, 1e300]", "[1, 1]")),
+            "n.yml:3:17: bandwidth 1e300 is not from 1 B/s to 10^9 GiB/s (it counts in GiB/s)");
+  EXPECT_EQ(error_of(network("[Ring, Ring]", "[4, 2]", "[50, 1e-300]", "[1, 1]")).substr(0, 30),
+            "n.yml:3:17: bandwidth 1e-300 i");
+  EXPECT_EQ(error_of(network("[Ring]", "[4]", "[1]", "[1e30]")), "n.yml:4:11: latency 1e30 is not from 0 to 10^12 ns");
+  EXPECT_EQ(error_of(network("[Ring]", "[4]", "[1]", "[1]") + "latencyy: [1]\n"),
+            "n.yml:5:1: unknown key 'latencyy', did you mean 'latency'?");
   EXPECT_EQ(error_of("topology: [Ring]\nnpus_count: [4]\nlatency: [1]\n"), "n.yml: key 'bandwidth' is missing");
   EXPECT_EQ(error_of("topology: [Ring\nnpus_count: [4]\n").substr(0, 6), "n.yml:");
   EXPECT_NE(error_of(network("[Ring]", "[4000000000]", "[1]", "[1]")), "");

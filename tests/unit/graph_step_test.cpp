@@ -182,8 +182,9 @@ TEST(GraphStep, RefusesWhatCannotMeet) {
       graph_with({{all_reduce(8)}, {kernel(1)}}),
       "group 'all': rank 0 calls 1 collectives (rank0), rank 1 calls 0 (rank1); rank 0 calls all_reduce of 8 "
       "bytes (rank0: node 20 'reduce'), nobody meets it");
-  expect_refused(graph_with({{kernel(1, {1}), kernel(1, {2}), kernel(1, {1})}}),
-                 "rank0: 3 tasks wait for one another in a circle: node 1 -> node 1 -> node 1");
+  expect_refused(
+      graph_with({{kernel(1, {1}), kernel(1, {2}), kernel(1, {1})}}),
+      "rank0: 3 tasks wait for one another in a circle: node 1 'kernel' -> node 1 'kernel' -> node 1 'kernel'");
   expect_refused(graph_with({{kernel(-1)}}), "rank0: node 1 'kernel': -1 is no amount of work");
 }
 

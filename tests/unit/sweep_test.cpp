@@ -200,10 +200,29 @@ TEST_F(SweepRuns, GoesOnWhereItWasAfterACutLine) {
 }
 
 TEST_F(SweepRuns, ForeignLinesAreRefusedByPlace) {
-  put("{\"key\": \"a\", \"error\": \"x\"}\nhello\n");
+  (void)run(1);
+  const std::string written = content();
+  put(written.substr(0, written.find('\n') + 1) + "hello\n");
   const auto outcome = run_sweep(sweep_, {.results = path()});
   ASSERT_FALSE(outcome);
   EXPECT_NE(outcome.error().text.find("results.jsonl:2: "), std::string::npos) << outcome.error().text;
+}
+
+TEST_F(SweepRuns, EditedFiguresAreNeverBelieved) {
+  (void)run(1);
+  const std::string written = content();
+  for (const std::string figure : {"\"step_time_s\":", "\"time_s\":"}) {
+    std::string edited = written;
+    const std::size_t begin = edited.find(figure) + figure.size();
+    edited.replace(begin, edited.find(',', begin) - begin, "-1");
+    put(edited);
+    const auto outcome = run_sweep(sweep_, {.results = path()});
+    ASSERT_FALSE(outcome) << figure;
+    EXPECT_NE(outcome.error().text.find("results.jsonl:1: its check value is "), std::string::npos)
+        << outcome.error().text;
+  }
+  put("{\"key\":\"a\",\"error\":\"x\"}\n");
+  EXPECT_FALSE(run_sweep(sweep_, {.results = path()}));
 }
 
 TEST_F(SweepRuns, RanksShareThePointsAndRankZeroGathers) {
@@ -275,9 +294,12 @@ TEST(SetField, WordsOfEnginesAndRefusals) {
 TEST(GridPage, DrawsEveryLineAndNothingThatFetches) {
   PageGrid grid{"<b>t</b>", "", {"k", "l"}, {"step_time_s"}, {}, 0, {1}, 0};
   for (const std::string k : {"1", "2"}) {
-    for (const std::string l : {"a", "b"}) grid.rows.push_back({{k, l}, {k == "1" ? 1e-3 : 2e-3}, ""});
+    for (const std::string l : {"a", "b"}) grid.rows.push_back({{k, l}, {k == "1" ? 1e-3 : 2e-3}, "", ""});
   }
-  grid.rows.push_back({{"3", "a"}, {}, "too <small>"});
+  EXPECT_EQ(make_grid_page(grid).find("fits memory"), std::string::npos);
+  grid.rows[0].fits = "no";
+  EXPECT_NE(make_grid_page(grid).find("<td>no</td>"), std::string::npos);
+  grid.rows.push_back({{"3", "a"}, {}, "too <small>", ""});
   const std::string page = make_grid_page(grid);
   const auto count = [&](std::string_view what) {
     std::size_t found = 0;

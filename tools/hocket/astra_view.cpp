@@ -85,6 +85,11 @@ Result<int> simulate_by_astra_rules(const AstraFlags& flags, const CollectiveFla
   std::uint64_t ranks = 1;
   for (const ProductDimension& d : input.network.dimensions) ranks *= d.extent;
   if (ranks > UINT32_MAX) return fail(Code::kResourceExhausted, "{}: {} npus", flags.network, ranks);
+  HOCKET_TRY_ASSIGN(const Bytes asked, parse_bytes(amount.size));
+  HOCKET_TRY_ASSIGN(const DataType type, parse_data_type(amount.type));
+  if (asked.count % size_of(type) != 0)
+    return fail(Code::kInvalidArgument, "--size {}: no whole number of {}, and ASTRA-sim's rules round nothing",
+                amount.size, name_of(type));
   HOCKET_TRY_ASSIGN(const BoundCollective what, amount.bind(kind, static_cast<std::uint32_t>(ranks)));
   const AstraRules rules{.endpoint_ns = static_cast<std::int64_t>(*input.system.endpoint_delay_ns),
                          .memory = {*input.system.local_memory_GBps * 1e9}};

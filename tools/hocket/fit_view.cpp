@@ -111,6 +111,11 @@ Result<int> fit_logs(const std::vector<std::string>& logs, const FitFlags& flags
   std::vector<Log> read;
   std::vector<NetworkSample> samples;
   for (const std::string& name : logs) {
+    for (const Log& other : read) {
+      std::error_code error;
+      if (std::filesystem::equivalent(name, other.name, error))
+        return fail(Code::kInvalidArgument, "{}: is the same log as {}: its times would count twice", name, other.name);
+    }
     HOCKET_TRY_ASSIGN(NcclLog log, load_nccl_log(name));
     samples.reserve(samples.size() + log.times.size());
     for (const MeasuredTime& t : log.times) samples.push_back({log.kind, log.ranks, t.size, t.time});

@@ -62,6 +62,7 @@ Result<ImportedGraph> spread_model(const std::string& name, const StepFlags& ste
     HOCKET_TRY_ASSIGN(const Workload workload, workload_from_model(name, request));
     return ImportedGraph{graph_of(workload, ranks), {}, {}};
   }
+  HOCKET_TRY(step.parallel.check());
   HOCKET_TRY_ASSIGN(const LayeredModel model, layered_model(name, request));
   HOCKET_TRY_ASSIGN(const ParallelPlan plan, plan_parallel(model, request, step.parallel.asked(), ranks));
   return ImportedGraph{parallel_graph(model, request, plan), {"spread: " + plan.text()}, {}};
@@ -155,7 +156,7 @@ void print_document(const ImportedGraph& imported, const Platform& platform, con
   out["steps"] = steps;
   out["counts"] = imported.counts;
   out["losses"] = losses_json(imported.losses);
-  out["memory"] = memory_json(memory_of(imported), platform);
+  out["memory"] = memory_json(memory_of(imported), smallest_memory(platform, imported.graph.ranks()));
   for (const RankDivision& division : imported.graph.divisions)
     out["groups"].push_back({{"name", division.name}, {"groups", division.groups.size()}});
   for (const Row& row : rows) out["rows"].push_back(row_json(row, platform, steps));
@@ -189,7 +190,9 @@ void print_text(const ImportedGraph& imported, const Platform& platform, const s
       fmt::print("exposed with {}: {} for {}\n", row.engine.name, time_text(entry.second), entry.first);
   }
   for (const Row& row : rows) fmt::print("{}", cap_line(row.engine.name, row.result.step, platform, flags));
-  if (imported.graph.memory) fmt::print("{}\n", memory_line(memory_of(imported), platform));
+  if (imported.graph.memory)
+    fmt::print("{}\n",
+               memory_line(memory_of(imported), platform.name, smallest_memory(platform, imported.graph.ranks())));
   fmt::print("figures are those of the rank that ends last{}; {}\n",
              flags.steps == 1 ? "" : ", compute and exposed of all steps",
              rows.front().result.step.simulated == 1 ? "one rank stands for all: proved alike" : "all ranks simulated");
@@ -216,11 +219,13 @@ Result<void> write_files(const std::vector<Row>& rows, const Platform& platform,
 }  // namespace
 
 void GraphFlags::declare(CLI::App& app) {
-  app.add_option("--chakra", chakra, "platform: Chakra traces PREFIX.<rank>.et: one per rank, the prefix or the folder")
-      ->expected(1, -1);
+  CLI::Option* const traces = app.add_option(
+      "--chakra", chakra, "platform: Chakra traces PREFIX.<rank>.et: one per rank, the prefix or the folder");
+  traces->expected(1, -1);
   app.add_option("--write-workload", copy,
                  "platform: write the workload, as FILE.yaml or as Chakra traces PREFIX.<rank>.et");
-  app.add_option("--groups", groups, "platform: JSON of the groups that traces name [PREFIX.groups.json if there]");
+  app.add_option("--groups", groups, "platform: JSON of the groups that traces name [PREFIX.groups.json if there]")
+      ->needs(traces);
 }
 
 bool GraphFlags::is_file() const {
@@ -249,9 +254,6 @@ Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step, const 
   const RankLayout layout{topology.rank_count(), {topology.extents().begin(), topology.extents().end()}};
   HOCKET_TRY_ASSIGN(const ImportedGraph imported, load_work(flags, step, platform, layout));
   if (!flags.copy.empty()) HOCKET_TRY(write_work(flags.copy, imported.graph));
-  for (const std::string& path : {flags.timeline, csv}) {
-    if (!path.empty()) HOCKET_TRY(check_writable(path));
-  }
   HOCKET_TRY_ASSIGN(const double power_cap, power_cap_of(step));
   std::vector<Row> rows;
   rows.reserve(engines.size());
@@ -269,7 +271,7 @@ Result<int> simulate_file(const GraphFlags& flags, const StepFlags& step, const 
   } else {
     print_text(imported, platform, rows, step);
   }
-  return fits(memory_of(imported), platform).value_or(true) ? 0 : 1;
+  return fits(memory_of(imported), smallest_memory(platform, imported.graph.ranks())).value_or(true) ? 0 : 1;
 }
 
 }  // namespace hocket

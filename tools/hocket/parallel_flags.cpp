@@ -33,4 +33,10 @@ ParallelPlan ParallelFlags::asked() const {
           .splits_sequence = splits_sequence};
 }
 
+Result<void> ParallelFlags::check() const {
+  if (!splits_sequence || tensor.value_or(1) > 1) return {};
+  return fail(Code::kInvalidArgument, "--sp: cuts the sequence among the ranks of --tp, and --tp {} has one",
+              tensor.value_or(1));
+}
+
 }  // namespace hocket

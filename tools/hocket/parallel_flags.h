@@ -20,6 +20,8 @@ struct ParallelFlags {
   /// The first flag that was given, or empty.
   [[nodiscard]] std::string_view given() const;
   [[nodiscard]] ParallelPlan asked() const;
+  /// Refuses what has nothing to act on.
+  [[nodiscard]] Result<void> check() const;
 };
 
 }  // namespace hocket

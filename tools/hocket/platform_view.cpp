@@ -83,6 +83,7 @@ Result<int> show_platform(const PlatformFiles& files, bool json, bool yaml) {
     return fail(Code::kInvalidArgument, "after 'platform': which? A file, or words such as ace:4x4x4");
   }
   HOCKET_TRY_ASSIGN(const ImportedPlatform imported, load_platform(files));
+  HOCKET_TRY(imported.platform.build_topology());  // words such as ace:0x4x4 say no network
   if (yaml) {
     HOCKET_TRY_ASSIGN(const std::string text, write_platform(imported.platform));
     fmt::print("{}", text);

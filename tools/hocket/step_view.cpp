@@ -39,7 +39,7 @@ void print_document(const Platform& platform, const Workload& workload, const st
   out["platform"] = platform.name;
   out["steps"] = flags.steps;
   out["collective_bytes"] = workload.collective_bytes();
-  out["memory"] = memory_json(memory_of(workload), platform);
+  out["memory"] = memory_json(memory_of(workload), smallest_memory(platform, rows.front().result.ranks));
   for (const Row& row : rows) {
     const StepResult& r = row.result;
     nlohmann::ordered_json exposed = nlohmann::ordered_json::object();
@@ -87,7 +87,8 @@ void print_text(const Platform& platform, const Workload& workload, const std::v
       fmt::print("exposed with {}: {} for {}\n", row.engine.name, time_text(time), cause);
   }
   for (const Row& row : rows) fmt::print("{}", cap_line(row.engine.name, row.result, platform, flags));
-  fmt::print("{}\n", memory_line(memory_of(workload), platform));
+  fmt::print("{}\n",
+             memory_line(memory_of(workload), platform.name, smallest_memory(platform, rows.front().result.ranks)));
   fmt::print("{}sent and read by collectives, per rank in all steps; {}\n",
              flags.steps == 1 ? "" : "compute and exposed are of all steps; ",
              rows.front().result.simulated == 1 ? "one rank stands for all: proved alike" : "all ranks simulated");
@@ -234,9 +235,6 @@ Result<int> simulate_workload(const std::string& name, const StepFlags& flags, c
   HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, engines_of(platform, flags));
   HOCKET_TRY_ASSIGN(const ModelRequest request, request_of(platform, flags));
   HOCKET_TRY_ASSIGN(const Workload workload, workload_from_model(name, request));
-  for (const std::string& path : {files.timeline, files.csv}) {
-    if (!path.empty()) HOCKET_TRY(check_writable(path));
-  }
   HOCKET_TRY_ASSIGN(const double power_cap, power_cap_of(flags));
   std::vector<Row> rows;
   rows.reserve(engines.size());
@@ -254,7 +252,7 @@ Result<int> simulate_workload(const std::string& name, const StepFlags& flags, c
   } else {
     print_text(platform, workload, rows, flags);
   }
-  return fits(memory_of(workload), platform).value_or(true) ? 0 : 1;
+  return fits(memory_of(workload), smallest_memory(platform, topology.rank_count())).value_or(true) ? 0 : 1;
 }
 
 }  // namespace hocket

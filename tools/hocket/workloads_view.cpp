@@ -9,6 +9,7 @@
 #include "exchange/csv.h"
 #include "flags.h"
 #include "losses.h"
+#include "memory_view.h"
 #include "planner/group_choice.h"
 #include "report/table.h"
 #include "simulator/graph_step.h"
@@ -115,6 +116,14 @@ class Simulation {
   StepOptions options_;
 };
 
+const WorkMemory* memory_of(const Job& job) { return job.work.graph.memory ? &*job.work.graph.memory : nullptr; }
+
+bool all_fit(const std::deque<Job>& jobs, const Platform& platform) {
+  return std::all_of(jobs.begin(), jobs.end(), [&](const Job& job) {
+    return fits(memory_of(job), smallest_memory(platform, job.ranks)).value_or(true);
+  });
+}
+
 void print_document(const std::deque<Job>& jobs, const Platform& platform, const std::vector<Row>& rows) {
   nlohmann::ordered_json out = document("sim");
   out["platform"] = platform.name;
@@ -122,6 +131,7 @@ void print_document(const std::deque<Job>& jobs, const Platform& platform, const
     out["workloads"].push_back({{"workload", job.work.graph.name},
                                 {"workload_source", job.work.graph.source},
                                 {"ranks", job.ranks},
+                                {"memory", memory_json(memory_of(job), smallest_memory(platform, job.ranks))},
                                 {"losses", losses_json(job.work.losses)}});
   }
   for (const Row& row : rows) {
@@ -143,6 +153,8 @@ void print_text(const std::deque<Job>& jobs, const Platform& platform, const std
                platform.name);
     for (const std::string& line : work.counts) fmt::print("{}\n", line);
     print_losses("note", work.losses);
+    if (work.graph.memory)
+      fmt::print("{}\n", memory_line(memory_of(jobs[k]), platform.name, smallest_memory(platform, jobs[k].ranks)));
   }
   Table table({"endpoint", "workload", "step", "alone", "slowdown"});
   for (const Row& row : rows) {
@@ -185,9 +197,6 @@ Result<int> simulate_workloads(const WorkloadsRequest& request) {
   HOCKET_TRY_ASSIGN(const Topology topology, request.step.network(platform));
   HOCKET_TRY_ASSIGN(const std::vector<CommunicationEngine> engines, engines_of(platform, request.step));
   HOCKET_TRY_ASSIGN(const std::deque<Job> jobs, load_jobs(request, platform, topology));
-  for (const std::string& path : {request.first.timeline, request.csv}) {
-    if (!path.empty()) HOCKET_TRY(check_writable(path));
-  }
   std::vector<Row> rows;
   rows.reserve(engines.size());
   for (const CommunicationEngine& engine : engines) {
@@ -203,7 +212,7 @@ Result<int> simulate_workloads(const WorkloadsRequest& request) {
   } else {
     print_text(jobs, platform, rows);
   }
-  return 0;
+  return all_fit(jobs, platform) ? 0 : 1;
 }
 
 }  // namespace hocket

@@ -152,7 +152,18 @@ Result<void> check_arguments(const Flags& flags) {
   return fail(Code::kInvalidArgument, "{} belongs to 'fit'", flags.fit.file.empty() ? "--onto" : "-o");
 }
 
+/// What says how a platform is read or shown has nothing to act on elsewhere.
+Result<void> check_platform_flags(const Flags& flags) {
+  if (flags.topic == "platform") return {};
+  const std::string_view given = !flags.beside.system.empty()          ? "--system"
+                                 : !flags.beside.remote_memory.empty() ? "--remote-memory"
+                                                                       : "--yaml";
+  if (given == "--yaml" && !flags.yaml) return {};
+  return fail(Code::kInvalidArgument, "{} goes with 'platform', not with '{}'", given, flags.topic);
+}
+
 Result<int> show(const Flags& flags) {
+  HOCKET_TRY(check_platform_flags(flags));
   if (flags.topic == "fit") return fit_logs(flags.rest, flags.fit, flags.json);
   HOCKET_TRY(check_arguments(flags));
   if (flags.topic == "cache") return show_cache(flags);
@@ -160,8 +171,6 @@ Result<int> show(const Flags& flags) {
     const PlatformFiles files{flags.argument(), flags.beside.system, flags.beside.remote_memory};
     return show_platform(files, flags.json, flags.yaml);
   }
-  if (!flags.beside.system.empty() || !flags.beside.remote_memory.empty())
-    return fail(Code::kInvalidArgument, "--system and --remote-memory go with 'platform', not with '{}'", flags.topic);
   if (flags.topic == "man" || flags.topic == "completion") return show_generated(flags);
   nlohmann::ordered_json out = document("info");
   const BuildStamp stamp = build_stamp();

@@ -51,7 +51,6 @@ void print_document(const Study& study, const StudyReport& report) {
                            {"pass", pass ? nlohmann::ordered_json(*pass) : nlohmann::ordered_json()},
                            {"note", row.note}});
   }
-  out["points"] = nlohmann::ordered_json::array();
   for (const StudyPoint& point : report.points) {
     const double time = to_seconds(point.time).value;
     out["points"].push_back({{"network", point.network},

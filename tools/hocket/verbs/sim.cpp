@@ -16,6 +16,7 @@
 #include "flags.h"
 #include "graph_view.h"
 #include "lane_view.h"
+#include "outputs.h"
 #include "planner/planner.h"
 #include "progress_line.h"
 #include "report/table.h"
@@ -130,7 +131,26 @@ Result<void> write_timeline(const std::string& file, const SimulationResult& res
                                                  : chrome_timeline(result, plan, topology));
 }
 
+/// None of what is read is written over.
+Result<void> check_files(const Flags& flags) {
+  const PlatformFiles& platform = flags.step.platform;
+  std::vector<std::string> inputs{flags.graph.file,       flags.graph.groups,      platform.platform, platform.system,
+                                  platform.remote_memory, flags.topology.topology, flags.astra_system};
+  inputs.insert(inputs.end(), flags.with.begin(), flags.with.end());
+  for (const std::string& words : flags.graph.chakra) {
+    inputs.push_back(words);
+    inputs.push_back(words + ".0.et");
+  }
+  std::vector<Output> outputs{{"--csv", flags.csv}, {"--timeline", flags.graph.timeline}};
+  const std::string& copy = flags.graph.copy;
+  const bool one_file = copy.empty() || copy.ends_with(".yaml") || copy.ends_with(".yml");
+  for (const char* const end : {".0.et", ".groups.json"})
+    outputs.push_back({"--write-workload", one_file ? copy : copy + end});
+  return check_outputs(outputs, inputs);
+}
+
 Result<int> run(const Flags& flags) {
+  HOCKET_TRY(check_files(flags));
   if (!flags.astra_system.empty()) {
     return simulate_by_astra_rules({flags.graph.file, flags.topology.topology, flags.astra_system, flags.graph.json},
                                    flags.amount);
@@ -163,9 +183,6 @@ Result<int> run(const Flags& flags) {
   HOCKET_TRY_ASSIGN(VerifiedSchedule verified, prove(std::move(schedule)));
   HOCKET_TRY_ASSIGN(const BoundCollective what, flags.amount.bind(collective, flags.graph.file));
   HOCKET_TRY_ASSIGN(SimulateOptions options, flags.simulation.options());
-  for (const std::string& path : {flags.graph.timeline, flags.csv}) {
-    if (!path.empty()) HOCKET_TRY(check_writable(path));
-  }
   PlanningOptions search;
   std::optional<ProgressLine> line;
   line.emplace();
@@ -238,10 +255,15 @@ VerbAction declare(CLI::App& app) {
                  "write a timeline: Chrome JSON, or a Perfetto trace as FILE.pftrace or FILE.perfetto-trace");
   app.add_option("--csv", flags->csv, "write every figure as CSV: a row per endpoint, or per figure and link");
   app.add_flag("--lanes", flags->lanes, "with --json: also the links that each connection between two ranks takes");
-  app.add_option("--with", flags->with, "another schedule (or workload) that starts at the same time; repeat for more")
-      ->allow_extra_args(false);
-  app.add_option("--with-size", flags->with_sizes, "--size of the k-th --with [--size]")->allow_extra_args(false);
-  app.add_option("--with-group", flags->with_groups, "--group of the k-th --with [--group]")->allow_extra_args(false);
+  CLI::Option* const with = app.add_option(
+      "--with", flags->with, "another schedule (or workload) that starts at the same time; repeat for more");
+  with->allow_extra_args(false);
+  app.add_option("--with-size", flags->with_sizes, "--size of the k-th --with [--size]")
+      ->allow_extra_args(false)
+      ->needs(with);
+  app.add_option("--with-group", flags->with_groups, "--group of the k-th --with [--group]")
+      ->allow_extra_args(false)
+      ->needs(with);
   app.add_flag("--json", flags->graph.json, "a JSON document on stdout");
   flags->step.topology = &flags->topology;
   declare_astra(app, *flags);

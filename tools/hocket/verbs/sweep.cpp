@@ -14,6 +14,7 @@
 #include "exchange/csv.h"
 #include "flags.h"
 #include "net/launch.h"
+#include "outputs.h"
 #include "progress_line.h"
 #include "report/grid_page.h"
 #include "report/table.h"
@@ -68,6 +69,20 @@ Result<std::size_t> plotted(const Sweep& sweep) {
               fmt::join(metric_names(), ", "));
 }
 
+/// "yes" or "no"; nothing where the workload or the platform does not say.
+std::string fits_word(const SweepRow& row) {
+  if (row.outcome.figures.empty()) return {};
+  const double needed = row.outcome.figures[metric_index("memory_needed_bytes")];
+  const double capacity = row.outcome.memory_capacity;
+  if (needed <= 0 || capacity <= 0) return {};
+  return needed <= capacity ? "yes" : "no";
+}
+
+std::size_t count_unfit(const SweepOutcome& outcome) {
+  const auto unfit = [](const SweepRow& row) { return fits_word(row) == "no"; };
+  return static_cast<std::size_t>(std::count_if(outcome.rows.begin(), outcome.rows.end(), unfit));
+}
+
 std::string text_table(const Sweep& sweep, const SweepOutcome& outcome) {
   const std::vector<std::string_view> shown =
       is_collective(sweep)
@@ -79,6 +94,9 @@ std::string text_table(const Sweep& sweep, const SweepOutcome& outcome) {
                            : std::vector<std::string_view>{"step", "slowdown", "exposed", "hidden", "network rate"};
   std::vector<std::string> head = sweep.varied();
   head.insert(head.end(), heads.begin(), heads.end());
+  const bool has_fits = std::any_of(outcome.rows.begin(), outcome.rows.end(),
+                                    [](const SweepRow& row) { return !fits_word(row).empty(); });
+  if (has_fits) head.emplace_back("fits");
   Table table(head);
   for (const SweepRow& row : outcome.rows) {
     std::vector<std::string> cells;
@@ -88,6 +106,7 @@ std::string text_table(const Sweep& sweep, const SweepOutcome& outcome) {
       const bool refused = row.outcome.figures.empty();
       cells.push_back(refused ? "refused" : metric_text(name, row.outcome.figures[metric_index(name)]));
     }
+    if (has_fits) cells.push_back(fits_word(row));
     table.add(std::move(cells));
   }
   return table.text();
@@ -97,14 +116,16 @@ Result<std::string> csv_text(const Sweep& sweep, const SweepOutcome& outcome) {
   std::vector<std::string> head = sweep.varied();
   const std::vector<std::string> names = metric_names();
   head.insert(head.end(), names.begin(), names.end());
-  head.emplace_back("error");
+  head.insert(head.end(), {"memory_capacity_bytes", "fits", "error"});
   HOCKET_TRY_ASSIGN(std::string text, csv_line(head));
   for (const SweepRow& row : outcome.rows) {
     std::vector<std::string> fields;
     fields.reserve(head.size());
     for (const SweepSetting& setting : row.at) fields.push_back(setting.value);
     for (const double figure : row.outcome.figures) fields.push_back(exact_number(figure));
-    fields.resize(head.size() - 1);
+    fields.resize(head.size() - 3);
+    fields.push_back(row.outcome.memory_capacity > 0 ? exact_number(row.outcome.memory_capacity) : std::string());
+    fields.push_back(fits_word(row));
     fields.push_back(row.outcome.error);
     HOCKET_TRY_ASSIGN(const std::string line, csv_line(fields));
     text += line;
@@ -125,7 +146,7 @@ PageGrid grid_of(const Sweep& sweep, const SweepOutcome& outcome, std::size_t y)
   }
   grid.rows.reserve(outcome.rows.size());
   for (const SweepRow& row : outcome.rows) {
-    GridRow one{{}, row.outcome.figures, row.outcome.error};
+    GridRow one{{}, row.outcome.figures, row.outcome.error, fits_word(row)};
     for (const SweepSetting& setting : row.at) one.at.push_back(setting.value);
     grid.rows.push_back(std::move(one));
   }
@@ -144,22 +165,31 @@ void print_document(const Sweep& sweep, const SweepOutcome& outcome) {
     for (const SweepSetting& setting : row.at) one["at"][setting.key] = setting.value;
     for (std::size_t i = 0; i < row.outcome.figures.size(); ++i)
       one[std::string(step_metrics()[i].name)] = row.outcome.figures[i];
+    const std::string fits = fits_word(row);
+    const double capacity = row.outcome.memory_capacity;
+    one["memory_capacity_bytes"] = capacity > 0 ? nlohmann::ordered_json(capacity) : nlohmann::ordered_json(nullptr);
+    one["fits"] = fits.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(fits == "yes");
     if (row.outcome.figures.empty()) one["error"] = row.outcome.error;
     out["rows"].push_back(std::move(one));
   }
   print_json(out);
 }
 
+std::string points_text(std::size_t count) { return fmt::format("{} point{}", count, count == 1 ? "" : "s"); }
+
 void print_text(const Sweep& sweep, const SweepOutcome& outcome, const Flags& flags) {
   std::string fixed;
   for (const SweepSetting& s : sweep.fixed) fixed += fmt::format("{}{} {}", fixed.empty() ? "" : ", ", s.key, s.value);
-  fmt::print("{}: {} points; {}\n{}", sweep.name, outcome.rows.size(), fixed, text_table(sweep, outcome));
+  fmt::print("{}: {}{}{}\n{}", sweep.name, points_text(outcome.rows.size()), fixed.empty() ? "" : "; ", fixed,
+             text_table(sweep, outcome));
   for (const SweepRow& row : outcome.rows) {
     if (row.outcome.figures.empty()) {
       fmt::print("refused: {} {}: {}\n", row.at.front().key, row.at.front().value, row.outcome.error);
     }
   }
-  fmt::print("{} of {} points were in {}\n", outcome.reused, outcome.rows.size(), flags.results);
+  if (const std::size_t unfit = count_unfit(outcome); unfit > 0)
+    fmt::print("{} of {}: the memory of an npu is too small\n", unfit, points_text(outcome.rows.size()));
+  fmt::print("{} of {} were in {}\n", outcome.reused, points_text(outcome.rows.size()), flags.results);
 }
 
 Result<SweepOptions> options_of(const Flags& flags) {
@@ -178,13 +208,10 @@ Result<SweepOptions> options_of(const Flags& flags) {
   return options;
 }
 
-Result<void> check_outputs(const Flags& flags) {
+Result<void> check_files(const Flags& flags) {
   if (!flags.page.empty() && !flags.page.ends_with(".html") && !flags.page.ends_with(".htm"))
     return fail(Code::kInvalidArgument, "{}: the page is written as .html", flags.page);
-  for (const std::string& path : {flags.csv, flags.page, flags.results}) {
-    if (!path.empty()) HOCKET_TRY(check_writable(path));
-  }
-  return {};
+  return check_outputs({{"--csv", flags.csv}, {"-o", flags.page}, {"--results", flags.results}}, {flags.file});
 }
 
 Result<void> forget_results(const Flags& flags, const SweepOptions& options) {
@@ -201,7 +228,7 @@ Result<int> run(Flags flags) {
   HOCKET_TRY_ASSIGN(const std::size_t y, plotted(sweep));
   if (flags.results.empty()) flags.results = std::filesystem::path(flags.file).stem().string() + ".results.jsonl";
   HOCKET_TRY_ASSIGN(SweepOptions options, options_of(flags));
-  HOCKET_TRY(check_outputs(flags));
+  HOCKET_TRY(check_files(flags));
   if (flags.fresh) HOCKET_TRY(forget_results(flags, options));
   std::optional<ProgressLine> line;
   if (options.rank == 0) line.emplace();
