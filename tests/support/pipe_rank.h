@@ -1,5 +1,7 @@
-// PipeRank: the stream protocol of one rank of a StreamWorld, whose shell is the world: it moves the bytes.
-// Ownership: none of the bytes. Threading: one owner. Refuses: nothing.
+// PipeRank: the stream protocol of one rank of a StreamWorld, whose shell is the world: it moves the bytes. A planted
+// bug may stand in the way of what the two say to each other.
+// Ownership: none of the bytes, nor the bug.
+// Threading: one owner. Refuses: nothing.
 #pragma once
 
 #include <cstring>
