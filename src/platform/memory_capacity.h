@@ -1,5 +1,6 @@
-// Which of some ranks has the least memory on a platform, where npus may differ (exceptions).
-// Ownership: returns values. Threading: pure functions. Refuses: nothing; what states no capacity is passed over.
+// Which of some ranks has the least memory on a platform, where npus may differ (exceptions): what a step must fit.
+// Ownership: returns values. Threading: pure functions.
+// Refuses: nothing; what states no capacity is passed over.
 #pragma once
 
 #include <cstdint>

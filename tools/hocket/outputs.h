@@ -1,5 +1,6 @@
 // Files that a verb is to write, checked before it works: a place that can be written, and none of those it reads.
-// Ownership: none. Threading: pure functions. Refuses: an output that is an input, however the two are spelled.
+// Ownership: none. Threading: pure functions.
+// Refuses: an output that is an input, however the two are spelled.
 #pragma once
 
 #include <string>

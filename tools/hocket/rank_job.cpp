@@ -169,10 +169,13 @@ Result<std::string> RankJob::agree(const std::string& key, const std::function<R
     return words;
   }
   const Result<std::optional<std::string>> asked = job_.store->get(key, deadline);
-  if (!asked)
-    return fail(asked.error().code, "{} lost {}: {}; after {}, at the step where rank 0 says '{}'",
-                job_.members[rank()].text(), job_.members[0].text(), asked.error().text, talk_.transport->call_text(),
-                key);
+  if (!asked) {
+    const Error lost{asked.error().code, fmt::format("{} lost {}: {}; after {}, at the step where rank 0 says '{}'",
+                                                     job_.members[rank()].text(), job_.members[0].text(),
+                                                     asked.error().text, talk_.transport->call_text(), key)};
+    talk_.transport->fail(lost);  // or others would only see this rank leave
+    return tl::unexpected<Error>(lost);
+  }
   const std::optional<std::string>& words = *asked;
   if (!words) return fail(Code::kTimeout, "rank {}: rank 0 has not said '{}' in time", rank(), key);
   if (words->starts_with('+')) return words->substr(1);
