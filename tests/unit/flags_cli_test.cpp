@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "support/process.h"
@@ -54,6 +55,37 @@ TEST(FlagsCli, WhereTheyHaveThemTheyAct) {
   EXPECT_EQ(packets.status, 0) << packets.err;
   EXPECT_EQ(bigger.status, 0) << bigger.err;
   EXPECT_NE(packets.out, bigger.out);  // twice as many heads
+}
+
+TEST(FlagsCli, NoLogIsFittedTwice) {
+  const std::string file = testing::TempDir() + "fit_twice.log";
+  std::ofstream(file) << "# Collective test starting: all_reduce_perf\n"
+                         "#  Rank  0 Group  0 Pid 1 on node0 device 0\n#  Rank  1 Group  0 Pid 1 on node0 device 1\n"
+                         "1048576 262144 float sum -1 100.0 10.49 10.49 0 100.0 10.49 10.49 0\n"
+                         "4194304 1048576 float sum -1 400.0 10.49 10.49 0 400.0 10.49 10.49 0\n";
+  EXPECT_EQ(run({"info", "fit", file}).status, 0);
+  const Ended end = run({"info", "fit", file, file});
+  EXPECT_EQ(end.status, 2);
+  EXPECT_NE(end.err.find("is the same log as"), std::string::npos) << end.err;
+  std::filesystem::remove(file);
+}
+
+TEST(FlagsCli, AstraSizesAreRefusedInOneLine) {
+  const std::string folder = testing::TempDir() + "astra_sizes";
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder + "/n.yml") << "topology: [Ring]\nnpus_count: [4]\nbandwidth: [50]\nlatency: [500]\n";
+  std::ofstream(folder + "/s.json") << R"({"scheduling-policy": "LIFO", "endpoint-delay": 10, "local-mem-bw": 50,
+    "active-chunks-per-dimension": 1, "preferred-dataset-splits": 1, "all-reduce-implementation": ["ring"]})";
+  const auto with_size = [&](const std::string& size) {
+    return run(
+        {"sim", "all_reduce", "--astra-compat", folder + "/s.json", "--topo", folder + "/n.yml", "--size", size});
+  };
+  EXPECT_EQ(with_size("1024B").status, 0) << with_size("1024B").err;
+  const Ended end = with_size("1001B");
+  EXPECT_EQ(end.status, 2);
+  EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+  EXPECT_NE(end.err.find("--size 1001B: no whole number of f32"), std::string::npos) << end.err;
+  std::filesystem::remove_all(folder);
 }
 
 TEST(FlagsCli, ATopologyIsWrittenAndItsDocumentPrinted) {

@@ -118,6 +118,19 @@ TEST(NcclLogs, GarbageIsRefusedWithItsLine) {
   expect_refused(R"({"config": {}, "results": [)", "a.log:");
 }
 
+TEST(NcclLogs, WhatContradictsItselfIsRefused) {
+  expect_refused(kHead + with(kRows, "2048           256", "2048           255"),
+                 "a.log:13: a size of 2048 bytes, but 255 elements of float are 1020 bytes, 2040 on 2 ranks");
+  expect_refused(kHead + with(kRows, "0.18       0", "0.36       0"),
+                 "a.log:14: busbw 0.36 GB/s, but size over time of all_gather on 2 ranks gives 0.1781 GB/s");
+  expect_refused(with(kHead, "(us)  (GB/s)  (GB/s)      ", "(ms)  (GB/s)  (GB/s)      ") + kRows,
+                 "a.log:9: a column in (ms): those of nccl-tests are in (B), (elements), (us), (GB/s)");
+  expect_refused(with(kHead, "Rank  1", "Rank  0") + kRows, "a.log:6: rank 0 is named twice in one run");
+  const NcclLog twice = read(kHead + kRows + kHead + kRows);  // two runs in one file
+  EXPECT_EQ(twice.rows, 6U);
+  EXPECT_EQ(twice.ranks, 2U);
+}
+
 TEST(NcclLogs, DoctorKnowsThem) {
   const auto table = diagnose_bytes(kHead + kRows, "a.log");
   ASSERT_TRUE(table) << table.error().text;

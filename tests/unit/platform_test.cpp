@@ -159,6 +159,11 @@ TEST(PlatformFile, NamesEveryMistake) {
   expect_refused(with("rates: {f16", "rates: {fp17"), "unknown key 'fp17'");
   expect_refused(with("kind: ace", "kind: acme"), "kind 'acme' is none of compute-units, dma, ace, ideal");
   expect_refused(with("    sram: 4MiB\n", ""), "engine 'ace' of kind ace lacks 'sram'");
+  expect_refused(with("kind: ace", "kind: dma"), "engine 'ace' of kind dma has 'sram' 4MiB: only kind ace reads it");
+  expect_refused(with("units: 6,", "units: 6, machines: 4,"), "engine 'sms' of kind compute-units has 'machines' 4");
+  expect_refused(with("name: sms", "name: all"), "an engine is called 'all': 'all' means every engine");
+  expect_refused(with("name: sms", "name: \"\""), "an engine is called ''");
+  expect_refused(with("limit: 300W", "idle: 301W, limit: 300W"), "power: idle 301W is above the limit 300W");
   expect_refused(with("units: 6", "units: 81"), "takes 81 compute units, the endpoint has 80");
   expect_refused(with("450GB/s", "901GB/s"), "takes 901 GB/s of memory bandwidth, the endpoint has 900 GB/s");
   expect_refused(with("message: 8KiB", "message: 128KiB"), "messages of 131072 B in chunks of 65536 B");
