@@ -1,5 +1,6 @@
 #include "lab/network.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -16,7 +17,8 @@ namespace {
 
 constexpr int kFrameBytes = 16384;  // what TCP hands to a device at once
 constexpr int kBurstBytes = 20480;
-constexpr std::string_view kQueueTime = "10ms";
+/// What a token bucket queues at its rate, beside what is under way there and back.
+constexpr double kQueueSeconds = 10e-3;
 constexpr std::chrono::seconds kProgramLimit{60};
 
 struct KernelSetting {
@@ -72,6 +74,7 @@ Result<std::unique_ptr<LabNetwork>> LabNetwork::build(const Topology& topology) 
   HOCKET_TRY(network->make_bridge());
   HOCKET_TRY(network->make_cables());
   for (VertexId vertex = 0; vertex < topology.vertices().size(); ++vertex) HOCKET_TRY(network->furnish(vertex));
+  HOCKET_TRY(network->slow_.start());
   return network;
 }
 
@@ -101,11 +104,16 @@ Result<void> LabNetwork::make_bridge() const {
   return run_ip(lines, bridge);
 }
 
-Result<void> LabNetwork::make_cables() const {
+Result<void> LabNetwork::make_cables() {
   std::vector<std::string> lines;
   for (HopId hop = 0; hop < wiring_.ends().size(); hop += 2) {
     const CableEnd& a = wiring_.sender(hop);
     const CableEnd& b = wiring_.receiver(hop);
+    if (std::max(a.latency, b.latency) >= SlowCables::kLeast) {
+      HOCKET_TRY(slow_.add_end(a, at(a.vertex), home_));
+      HOCKET_TRY(slow_.add_end(b, at(b.vertex), home_));
+      continue;
+    }
     lines.push_back(fmt::format("link add {} netns {} type veth peer name {} netns {}", a.device, at(a.vertex).path(),
                                 b.device, at(b.vertex).path()));
   }
@@ -124,8 +132,9 @@ Result<void> LabNetwork::furnish(VertexId vertex) const {
     lines.push_back(fmt::format("addr add {}/31 dev {}", end.address, end.device));
     lines.push_back(fmt::format("link set {} gso_max_size {}", end.device, kFrameBytes));
     lines.push_back(fmt::format("link set {} up", end.device));
-    shapes.push_back(fmt::format("qdisc replace dev {} root tbf rate {:.0f}bit burst {} latency {}", end.device,
-                                 std::round(end.rate.value * 8), kBurstBytes, kQueueTime));
+    shapes.push_back(fmt::format("qdisc replace dev {} root tbf rate {:.0f}bit burst {} latency {:.0f}us", end.device,
+                                 std::round(end.rate.value * 8), kBurstBytes,
+                                 (kQueueSeconds + 2 * end.latency.value) * 1e6));
   }
   HOCKET_TRY(run_ip(lines, at(vertex)));
   const NetworkNamespace::Inside inside(at(vertex), home_);
@@ -158,6 +167,22 @@ Result<std::vector<std::int64_t>> LabNetwork::bytes_sent() const {
     if (sent[link] < 0) return fail(Code::kIo, "the device of link {} has no counters", link);
   }
   return sent;
+}
+
+Result<void> LabNetwork::lose(double share) {
+  const std::size_t links = topology_->links().size();
+  HOCKET_TRY_ASSIGN(FrameLoss loss, FrameLoss::make(links));
+  for (LinkId link = 0; link < links; ++link) {
+    const CableEnd& end = wiring_.receiver(wiring_.hop_of(link));
+    HOCKET_TRY(loss.add(link, share, end.device, at(end.vertex), home_));
+  }
+  loss_ = std::move(loss);
+  return {};
+}
+
+Result<std::vector<std::uint64_t>> LabNetwork::frames_lost() const {
+  if (!loss_) return std::vector<std::uint64_t>(topology_->links().size());
+  return loss_->lost();
 }
 
 }  // namespace hocket

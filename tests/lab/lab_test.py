@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`hocket run --lab` with real namespaces: right data, every link's bytes are the schedule's, nothing is left behind
-whatever ends it, and what it cannot build is named. No times of links are judged. Without root or namespaces the test
-is skipped, with the reason (status 77).
+"""`hocket run --lab` with real namespaces: right data, every link's bytes are the schedule's, latencies and losses act,
+nothing is left behind whatever ends it, and what it cannot build is named. Of times only those are judged that no load
+of the machine can change. Without root or namespaces the test is skipped, with the reason (status 77).
 """
 
 import argparse
@@ -102,9 +102,9 @@ class Test:
     def table_of_several(self):
         """The runner plans for each algorithm; its table names them."""
         done = subprocess.run([*self.lab, "--topo", "ring:4", "--link", "100Mb/s,20us", "--size", "256KiB,512KiB",
-                               "--algo", "ring,double_binary_tree", "--break", "0-1", "--repeat", "1"],
+                               "--algo", "ring,packed_trees", "--break", "0-1", "--repeat", "1"],
                               capture_output=True, text=True, timeout=120)
-        self.expect(done.returncode == 0 and done.stdout.count("double_binary_tree") == 2
+        self.expect(done.returncode == 0 and done.stdout.count("packed_trees") == 2
                     and done.stdout.count(" right") == 4, f"lab.py: {done.returncode}: {done.stderr}{done.stdout}")
 
     def refusals(self):
@@ -125,15 +125,44 @@ class Test:
         nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
         self.refused(subprocess.run([copy, "run", ring, *here], capture_output=True, text=True, **nobody), "needs root")
 
-    def ended_by(self, number):
+    def latency(self):
+        """Two messages one after the other take two latencies at least, and far less where links have none."""
+        plan = self.plan("ring:2", "ring")
+        for latency_ms, least, most in ((0.02, 0, 0.02), (20, 0.04, 60)):
+            done = self.run(plan, "--lab", "ring:2", "--link", f"50Mb/s,{latency_ms}ms", "--size", "8B", "--repeat",
+                            "5", "--json")
+            self.expect(done.returncode == 0, f"latency {latency_ms} ms: status {done.returncode}: {done.stderr}")
+            if done.stdout:
+                row = json.loads(done.stdout)["rows"][0]
+                self.expect(row["correct"] and least <= row["fastest_s"] <= most, f"latency {latency_ms} ms: {row}")
+        hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /dev/net && exec "$@"', "sh"]
+        self.refused(subprocess.run([*hidden, self.binary, "run", plan, "--lab", "ring:2", "--link", "50Mb/s,20ms"],
+                                    capture_output=True, text=True, timeout=60), "20 ms", "/dev/net/tun")
+
+    def loss(self):
+        """Frames are lost on every link, and the data are right all the same."""
+        plan = self.plan("ring:3", "ring")
+        for share in (0, 0.05):
+            done = self.run(plan, "--lab", "ring:3", "--link", "100Mb/s,20us", "--size", "1MiB", "--link-loss",
+                            str(share), "--json")
+            self.expect(done.returncode == 0, f"loss {share}: status {done.returncode}: {done.stderr}")
+            if not done.stdout:
+                continue
+            row = json.loads(done.stdout)["rows"][0]
+            self.expect(row["correct"] and (row["lost_frames"] > 0) == (share > 0), f"loss {share}: {row}")
+            used = [link for link in row["links"] if link["schedule_bytes"] > 0]
+            self.expect(all((link["lost_frames"] > 0) == (share > 0) for link in used), f"loss {share}: {used}")
+        self.refused(self.run(plan, "--lab", "ring:3", "--link-loss", "0.9"), "--link-loss", "0.9")
+
+    def ended_by(self, number, latency, processes):
         """While ranks are under way: they end too, and their namespaces with them."""
         before = namespaces()
-        plan = self.plan("mesh:2x2", "ring")
-        running = subprocess.Popen([self.binary, "run", plan, "--lab", "mesh:2x2", "--link", "1Mb/s,20us", "--size",
-                                    "16MiB"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        plan = self.plan("mesh:2x2", "ring")  # without routes: for any rate and latency
+        running = subprocess.Popen([self.binary, "run", plan, "--lab", "mesh:2x2", "--link", f"1Mb/s,{latency}",
+                                    "--size", "16MiB"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    start_new_session=True)
         name = signal.Signals(number).name
-        self.expect(within(30, lambda: self.ranks_of(running.pid) == 4), f"{name}: no ranks were started")
+        self.expect(within(30, lambda: self.ranks_of(running.pid) == processes), f"{name}: no ranks were started")
         self.expect(len(namespaces() - before) >= 5, f"{name}: namespaces {namespaces() - before}")
         running.send_signal(number)
         running.wait(timeout=60)
@@ -170,8 +199,11 @@ def main():
         test.data_and_bytes("switch:3", "ring")
         test.table_of_several()
         test.refusals()
+        test.latency()
+        test.loss()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
-            test.ended_by(number)
+            test.ended_by(number, "20us", 4)
+        test.ended_by(signal.SIGKILL, "1ms", 5)  # one moves the frames of slow cables
     for what in test.wrong:
         print("wrong:", what)
     return 1 if test.wrong else 0

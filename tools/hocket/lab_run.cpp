@@ -114,6 +114,7 @@ Result<Outcome> run_once(PlacedRanks ranks, const LabNetwork& network, const std
 Result<int> measure(const LabRequest& request, const Order& order, LabNetwork& network, LabRow& row) {
   HOCKET_TRY_ASSIGN(const std::string cables, network.lay(order.ways));
   HOCKET_TRY_ASSIGN(const std::vector<std::int64_t> before, network.bytes_sent());
+  HOCKET_TRY_ASSIGN(const std::vector<std::uint64_t> lost_before, network.frames_lost());
   for (std::uint32_t i = 0; i < request.lab.repeat; ++i) {
     HOCKET_TRY_ASSIGN(const Outcome outcome,
                       run_once(placed_ranks(request, network, order, row.segment), network, cables));
@@ -122,7 +123,9 @@ Result<int> measure(const LabRequest& request, const Order& order, LabNetwork& n
     row.wrong += outcome.wrong;
   }
   HOCKET_TRY_ASSIGN(const std::vector<std::int64_t> after, network.bytes_sent());
+  HOCKET_TRY_ASSIGN(row.lost, network.frames_lost());
   for (LinkId link = 0; link < after.size(); ++link) {
+    row.lost[link] -= lost_before[link];
     row.sent_bytes.push_back(static_cast<double>(after[link] - before[link]) / (kExecutions * request.lab.repeat));
   }
   return 0;
@@ -151,6 +154,9 @@ void LabFlags::declare(CLI::App& app) {
   app.add_option("--repeat", repeat, "runs in the lab, of which the median counts")
       ->check(CLI::Range(1U, 1000U))
       ->capture_default_str();
+  app.add_option("--link-loss", loss, "in the lab every link loses that share of its frames: 0 to 0.5")
+      ->check(CLI::Range(0.0, 0.5))
+      ->capture_default_str();
   for (CLI::Option* const option : app.get_options()) {
     if (std::find(others.begin(), others.end(), option) == others.end()) option->needs(lab);
   }
@@ -168,8 +174,9 @@ Result<int> run_in_lab(const LabRequest& request) {
     orders.push_back(std::move(order));
   }
   HOCKET_TRY_ASSIGN(const std::unique_ptr<LabNetwork> network, LabNetwork::build(topology));
-  LabReport report{.topology = &topology, .rows = {}};
+  LabReport report{.topology = &topology, .slow_cables = network->slow_cables(), .loss = request.lab.loss, .rows = {}};
   HOCKET_TRY_ASSIGN(report.goodput_share, measure_goodput(*network));
+  if (report.loss > 0) HOCKET_TRY(network->lose(report.loss));
   for (const Order& order : orders) {
     HOCKET_TRY_ASSIGN(const Candidate best, predict(order, request, topology, report.goodput_share));
     LabRow row{.file = order.file,
@@ -180,7 +187,8 @@ Result<int> run_in_lab(const LabRequest& request) {
                .predicted = to_seconds(best.simulated.time),
                .times = {},
                .link_bytes = best.simulated.link_bytes,
-               .sent_bytes = {}};
+               .sent_bytes = {},
+               .lost = {}};
     HOCKET_TRY_ASSIGN(const int status, measure(request, order, *network, row));
     if (status > 1) return status;
     report.rows.push_back(std::move(row));

@@ -17,6 +17,7 @@ namespace hocket {
 struct LabFlags {
   TopologyFlags topology;
   std::uint32_t repeat = 3;
+  double loss = 0;  // share of the frames of every link
 
   /// `--lab` and what goes with it only.
   void declare(CLI::App& app);

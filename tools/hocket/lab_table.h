@@ -23,6 +23,7 @@ struct LabRow {
   std::uint64_t wrong = 0;               // elements, of all runs
   std::vector<std::int64_t> link_bytes;  // by link: what the schedule sends in one execution
   std::vector<double> sent_bytes;        // by link: what its device has sent, mean of all executions
+  std::vector<std::uint64_t> lost;       // by link: frames, of all runs
 
   [[nodiscard]] double measured() const;
 
@@ -32,13 +33,16 @@ struct LabRow {
     double most = 0;
   };
   [[nodiscard]] std::optional<ByteRatios> byte_ratios() const;
-  /// Every link has sent the schedule's bytes and headers, and the data were right.
+  [[nodiscard]] std::uint64_t frames_lost() const;
+  /// Every link has sent the schedule's bytes and headers, and what was lost again; the data were right.
   [[nodiscard]] bool good() const;
 };
 
 struct LabReport {
   const Topology* topology = nullptr;  // with the nominal rates
   double goodput_share = 1;
+  std::size_t slow_cables = 0;  // whose latency is real
+  double loss = 0;              // share of frames
   std::vector<LabRow> rows;
 };
 
