@@ -136,8 +136,8 @@ class Test:
                 row = json.loads(done.stdout)["rows"][0]
                 self.expect(row["correct"] and least <= row["fastest_s"] <= most, f"latency {latency_ms} ms: {row}")
         hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /dev/net && exec "$@"', "sh"]
-        self.refused(subprocess.run([*hidden, self.binary, "run", plan, "--lab", "ring:2", "--link", "50Mb/s,20ms"],
-                                    capture_output=True, text=True, timeout=60), "20 ms", "/dev/net/tun")
+        command = [*hidden, self.binary, "run", plan, "--lab", "ring:2", "--size", "8B", "--link", "50Mb/s,20ms"]
+        self.refused(subprocess.run(command, capture_output=True, text=True, timeout=60), "20 ms", "/dev/net/tun")
 
     def loss(self):
         """Frames are lost on every link, and the data are right all the same."""
