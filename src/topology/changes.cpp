@@ -197,4 +197,10 @@ Result<Topology> apply_changes(Topology topology, const TopologyOptions& options
   return put_together(std::move(parts));
 }
 
+Result<Topology> with_bandwidth_share(const Topology& topology, double share) {
+  Parts parts = take_apart(topology);
+  for (Link& link : parts.links) link.bandwidth.value *= share;
+  return put_together(std::move(parts));
+}
+
 }  // namespace hocket

@@ -36,4 +36,7 @@ struct TopologyOptions {
 /// Applies direct_only, breaks, scales and group, in this order. Every change becomes a note and part of the name.
 [[nodiscard]] Result<Topology> apply_changes(Topology topology, const TopologyOptions& options);
 
+/// Every link at `share` of its bandwidth, which is above 0; name and notes stay.
+[[nodiscard]] Result<Topology> with_bandwidth_share(const Topology& topology, double share);
+
 }  // namespace hocket

@@ -9,9 +9,9 @@
 
 namespace hocket {
 
-Result<nlohmann::ordered_json> lanes_document(const Schedule& schedule, const Topology& topology) {
+Result<std::vector<LaneWay>> lane_ways(const Schedule& schedule, const Topology& topology) {
   HOCKET_TRY_ASSIGN(const FlatRoutes routes, FlatRoutes::resolve(schedule, topology));
-  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  std::vector<LaneWay> out;
   for (std::uint32_t rank = 0; rank < schedule.rank_count(); ++rank) {
     const std::vector<std::uint32_t> lanes = message_lanes(schedule, rank);
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::span<const LinkId>> ways;
@@ -20,9 +20,17 @@ Result<nlohmann::ordered_json> lanes_document(const Schedule& schedule, const To
       if (op.sends()) ways.try_emplace({op.peer, lanes[id - schedule.first_op(rank)]}, routes.of(id));
     }
     for (const auto& [to, links] : ways) {
-      out.push_back({{"from", rank}, {"to", to.first}, {"lane", to.second}, {"links", links}});
+      out.push_back({.from = rank, .to = to.first, .lane = to.second, .links = {links.begin(), links.end()}});
     }
   }
+  return out;
+}
+
+Result<nlohmann::ordered_json> lanes_document(const Schedule& schedule, const Topology& topology) {
+  HOCKET_TRY_ASSIGN(const std::vector<LaneWay> ways, lane_ways(schedule, topology));
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const LaneWay& way : ways)
+    out.push_back({{"from", way.from}, {"to", way.to}, {"lane", way.lane}, {"links", way.links}});
   return out;
 }
 

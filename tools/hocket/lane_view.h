@@ -5,12 +5,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lab/ways.h"
 #include "schedule/schedule.h"
 #include "topology/topology.h"
 
 namespace hocket {
 
-/// `[{from, to, lane, links[]}]`, by sender, then receiver, then lane; ids of links as in the topology's document.
+/// By sender, then receiver, then lane.
+[[nodiscard]] Result<std::vector<LaneWay>> lane_ways(const Schedule& schedule, const Topology& topology);
+
+/// `[{from, to, lane, links[]}]`, the same; ids of links as in the topology's document.
 [[nodiscard]] Result<nlohmann::ordered_json> lanes_document(const Schedule& schedule, const Topology& topology);
 
 }  // namespace hocket

@@ -48,14 +48,19 @@ class ChildImage {
 
   /// Keeps the child on one core.
   void pin_to(const cpu_set_t& core) { core_ = core; }
+  /// Moves it to another network namespace.
+  void move_to(int network) { network_ = network; }
+  void write_to(int output) { output_ = output; }
 
   [[noreturn]] void execute(int listener, pid_t parent, pid_t group, const sigset_t& mask) {
     ::setpgid(0, group);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(3);
+    if (network_ >= 0 && ::setns(network_, CLONE_NEWNET) != 0) ::_exit(4);
     const int null = ::open("/dev/null", O_RDONLY);
     if (null >= 0) ::dup2(null, STDIN_FILENO);
     if (null > STDIN_FILENO) ::close(null);
+    if (output_ >= 0) ::dup2(output_, STDOUT_FILENO);
     if (listener >= 0 && listener != kListenerDescriptor) ::dup2(listener, kListenerDescriptor);
     if (listener == kListenerDescriptor) ::fcntl(listener, F_SETFD, 0);
     ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
@@ -84,6 +89,8 @@ class ChildImage {
   std::vector<char*> arguments_pointers_;
   std::vector<char*> variables_pointers_;
   std::optional<cpu_set_t> core_;
+  int network_ = -1;
+  int output_ = -1;
 };
 
 /// The core of a local rank when there is one for each: left to itself the system brings two ranks that wake each other
@@ -118,7 +125,7 @@ std::vector<std::string> inherited_variables() {
 
 class LocalRanks {
  public:
-  explicit LocalRanks(std::uint32_t ranks) : children_(ranks) {}
+  LocalRanks(std::uint32_t ranks, const PlacedRanks& placed) : placed_(placed), children_(ranks) {}
 
   Result<int> run() {
     sigset_t watched;
@@ -142,26 +149,34 @@ class LocalRanks {
 
  private:
   Result<void> start(const sigset_t& mask) {
-    HOCKET_TRY_ASSIGN(const Descriptor listener, listen_at(Address::loopback()));
-    HOCKET_TRY_ASSIGN(const Address root, local_address(listener));
+    HOCKET_TRY_ASSIGN(const Address root, local_address(placed_.listener));
     HOCKET_TRY_ASSIGN(const Secret secret, Secret::random());
-    const std::vector<std::string> arguments = own_arguments();
-    if (arguments.empty()) return fail(Code::kIo, "cannot read our own arguments");
     for (std::uint32_t rank = 0; rank < children_.size(); ++rank) {
-      std::vector<std::string> variables = inherited_variables();
-      for (const std::string_view name : {"HOCKET_RANK", "HOCKET_LOCAL_RANK"})
-        variables.push_back(fmt::format("{}={}", name, rank));
-      for (const std::string_view name : {"HOCKET_SIZE", "HOCKET_LOCAL_SIZE"})
-        variables.push_back(fmt::format("{}={}", name, children_.size()));
-      variables.push_back("HOCKET_ROOT=" + root.text());
-      variables.push_back("HOCKET_SECRET=" + secret.text());
-      if (rank == 0) variables.push_back(fmt::format("HOCKET_LISTENER={}", kListenerDescriptor));
-      ChildImage image(arguments, std::move(variables));
+      ChildImage image(placed_.arguments, variables_of(rank, root, secret));
       image.prepare();
       if (const auto core = core_for(rank, children_.size())) image.pin_to(*core);
-      HOCKET_TRY(spawn(rank, image, rank == 0 ? listener.get() : -1, mask));
+      if (!placed_.namespaces.empty()) image.move_to(placed_.namespaces[rank]);
+      image.write_to(placed_.output);
+      HOCKET_TRY(spawn(rank, image, rank == 0 ? placed_.listener.get() : -1, mask));
     }
     return {};
+  }
+
+  /// Ranks in namespaces of their own are each on a host of its own, as far as they can tell.
+  [[nodiscard]] std::vector<std::string> variables_of(std::uint32_t rank, const Address& root,
+                                                      const Secret& secret) const {
+    std::vector<std::string> variables = inherited_variables();
+    variables.insert(variables.end(), placed_.variables.begin(), placed_.variables.end());
+    variables.push_back(fmt::format("HOCKET_RANK={}", rank));
+    variables.push_back(fmt::format("HOCKET_SIZE={}", children_.size()));
+    if (placed_.namespaces.empty()) {
+      variables.push_back(fmt::format("HOCKET_LOCAL_RANK={}", rank));
+      variables.push_back(fmt::format("HOCKET_LOCAL_SIZE={}", children_.size()));
+    }
+    variables.push_back("HOCKET_ROOT=" + root.text());
+    variables.push_back("HOCKET_SECRET=" + secret.text());
+    if (rank == 0) variables.push_back(fmt::format("HOCKET_LISTENER={}", kListenerDescriptor));
+    return variables;
   }
 
   Result<void> spawn(std::uint32_t rank, ChildImage& image, int listener, const sigset_t& mask) {
@@ -210,6 +225,7 @@ class LocalRanks {
     }
   }
 
+  const PlacedRanks& placed_;
   std::vector<Child> children_;
   pid_t group_ = 0;
   int interrupted_ = 0;
@@ -225,6 +241,16 @@ std::vector<std::string> own_arguments() {
   return words;
 }
 
-Result<int> run_local_ranks(std::uint32_t ranks) { return LocalRanks(ranks).run(); }
+Result<int> run_local_ranks(std::uint32_t ranks) {
+  PlacedRanks here;
+  here.arguments = own_arguments();
+  if (here.arguments.empty()) return fail(Code::kIo, "cannot read our own arguments");
+  HOCKET_TRY_ASSIGN(here.listener, listen_at(Address::loopback()));
+  return LocalRanks(ranks, here).run();
+}
+
+Result<int> run_placed_ranks(const PlacedRanks& placed) {
+  return LocalRanks(static_cast<std::uint32_t>(placed.namespaces.size()), placed).run();
+}
 
 }  // namespace hocket

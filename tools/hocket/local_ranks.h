@@ -1,5 +1,5 @@
-// Starts the ranks of a job as child processes of this one: the same program with the same arguments, told by variables
-// which rank each is. Rank 0 inherits the socket it will listen on, so that no port can be taken in between.
+// Starts the ranks of a job as child processes of this one: the same program, told by variables which rank each is.
+// Rank 0 inherits the socket it will listen on, so that no port can be taken in between.
 // Ownership: the children; they die with this process (PR_SET_PDEATHSIG) and with its Ctrl-C. Threading: one owner, no
 // other thread. Refuses: nothing; returns the worst exit status, 3 for a child that a signal ended.
 #pragma once
@@ -9,10 +9,22 @@
 #include <vector>
 
 #include "base/result.h"
+#include "net/descriptor.h"
 
 namespace hocket {
 
+/// The ranks with this process's own arguments, all on this host.
 [[nodiscard]] Result<int> run_local_ranks(std::uint32_t ranks);
+
+/// Ranks that are not simply here. Descriptors stay the caller's, apart from the listener.
+struct PlacedRanks {
+  std::vector<std::string> arguments;  // of each, with the name of the program
+  std::vector<std::string> variables;  // "NAME=value", beside those that say who a rank is
+  std::vector<int> namespaces;         // by rank: the network namespace it runs in
+  Descriptor listener;                 // of rank 0, reachable for all
+  int output = -1;                     // their standard output
+};
+[[nodiscard]] Result<int> run_placed_ranks(const PlacedRanks& placed);
 
 /// The command line this process was started with.
 [[nodiscard]] std::vector<std::string> own_arguments();

@@ -1,6 +1,6 @@
-// hocket run: proves a schedule file and executes it with real buffers, on ranks of this process or on processes of
-// their own; every output is compared with the definition of the collective. Inputs are small whole numbers, exact in
-// every type.
+// hocket run: proves a schedule file and executes it with real buffers, on ranks of this process, on processes of their
+// own, or on the network of a lab; every output is compared with the definition of the collective. Inputs are small
+// whole numbers, exact in every type.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -13,6 +13,7 @@
 #include "engine/reference.h"
 #include "exchange/schedule_format.h"
 #include "flags.h"
+#include "lab_run.h"
 #include "local_ranks.h"
 #include "planner/planner.h"
 #include "progress_line.h"
@@ -24,11 +25,12 @@ namespace hocket {
 namespace {
 
 struct Flags {
-  std::string file;
+  std::vector<std::string> files;
   std::string transport;
   JobFlags job;
   CollectiveFlags amount;
   SimulationFlags simulation;
+  LabFlags lab;
   std::uint64_t seed = 1;
   bool json = false;
 };
@@ -170,14 +172,17 @@ void print_run(const Flags& flags, const Plan& plan, const Outcome& run) {
 }
 
 Result<Plan> load_plan(const Flags& flags) {
-  HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(flags.file));
+  if (flags.files.size() > 1)
+    return fail(Code::kInvalidArgument, "{} schedules: more than one needs --lab", flags.files.size());
+  const std::string& file = flags.files.front();
+  HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(file));
   const Collective collective = schedule.collective();
   if (flags.job.ranks != 0 && flags.job.ranks != collective.ranks) {
-    return fail(Code::kMismatch, "{}: --ranks {} but the schedule has {} ranks", flags.file, flags.job.ranks,
+    return fail(Code::kMismatch, "{}: --ranks {} but the schedule has {} ranks", file, flags.job.ranks,
                 collective.ranks);
   }
   HOCKET_TRY_ASSIGN(VerifiedSchedule verified, prove(std::move(schedule)));
-  HOCKET_TRY_ASSIGN(const BoundCollective what, flags.amount.bind(collective, flags.file));
+  HOCKET_TRY_ASSIGN(const BoundCollective what, flags.amount.bind(collective, file));
   HOCKET_TRY_ASSIGN(Bytes segment, flags.simulation.segment_bytes());
   if (segment.count == 0) segment = Plan::kDefaultSegment;
   return Plan::bind(std::move(verified), what, segment);
@@ -217,6 +222,9 @@ Result<int> run_as_rank(const Flags& flags, const Plan& plan, const Launch& laun
 
 /// In one process unless --transport or a launcher says otherwise.
 Result<int> run(const Flags& flags) {
+  if (flags.lab.given()) {
+    return run_in_lab({flags.lab, flags.files, flags.amount, flags.simulation, flags.job, flags.seed, flags.json});
+  }
   HOCKET_TRY(flags.job.limit());
   const bool between = !flags.transport.empty() && flags.transport != "inproc";
   if (between) {
@@ -236,16 +244,18 @@ Result<int> run(const Flags& flags) {
 
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
-  app.add_option("file", flags->file, "a schedule: .hkt, its .json view or MSCCL XML")->required();
+  app.add_option("file", flags->files, "a schedule: .hkt, its .json view or MSCCL XML; several with --lab")->required();
   app.add_option("--ranks", flags->job.ranks, "ranks the schedule must have [as the file says]");
   app.add_option("--transport", flags->transport,
                  "inproc: ranks are threads here; shm, tcp, auto: processes [auto under a launcher, else inproc]");
   flags->amount.declare(app);
-  app.add_option("--segment", flags->simulation.segment, "bytes that move at once [128KiB]");
+  app.add_option("--segment", flags->simulation.segment,
+                 "bytes that move at once [128KiB; in the lab the best by simulation]");
   app.add_option("--timeout", flags->job.timeout, "give up after this long")->capture_default_str();
   flags->job.declare_network(app);
   app.add_option("--seed", flags->seed, "seed of the input data")->capture_default_str();
   app.add_flag("--json", flags->json, "a JSON document on stdout");
+  flags->lab.declare(app);
   return [flags] { return run(*flags); };
 }
 

@@ -1,0 +1,204 @@
+#include "lab_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "bounds/bounds.h"
+#include "exchange/schedule_format.h"
+#include "lab/goodput.h"
+#include "lab/memory_file.h"
+#include "lab_table.h"
+#include "lane_view.h"
+#include "local_ranks.h"
+#include "planner/planner.h"
+#include "progress_line.h"
+#include "topology/spec.h"
+
+namespace hocket {
+namespace {
+
+/// Of every segment: hocket's frame; TCP with time stamps, IP and Ethernet.
+constexpr double kHeaderBytes = 48 + 66;
+/// A run executes its plan once to warm up, once timed.
+constexpr double kExecutions = 2;
+
+/// A plan of the request, before its segment is chosen.
+struct Order {
+  std::string file;
+  VerifiedSchedule verified;
+  BoundCollective what;
+  std::vector<LaneWay> ways;
+};
+
+Result<Order> read_order(const LabRequest& request, const std::string& file, const Topology& topology) {
+  HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(file));
+  const Collective collective = schedule.collective();
+  Result<std::vector<LaneWay>> ways = lane_ways(schedule, topology);
+  if (!ways) return fail(ways.error().code, "{}: {}", file, ways.error().text);
+  HOCKET_TRY_ASSIGN(VerifiedSchedule verified, prove(std::move(schedule)));
+  HOCKET_TRY_ASSIGN(const BoundCollective what, request.amount.bind(collective, file));
+  return Order{file, std::move(verified), what, std::move(*ways)};
+}
+
+/// Simulates plans as the links of the lab are: with the goodput instead of the rate, and headers on every segment.
+Result<Candidate> predict(const Order& order, const LabRequest& request, const Topology& topology, double share) {
+  HOCKET_TRY_ASSIGN(const Topology real, with_bandwidth_share(topology, share));
+  const Bound bound = lower_bound(real, order.what);
+  const std::vector<double> factors(topology.links().size(), share);
+  PlanningOptions options;
+  options.simulate.bound = &bound;
+  options.simulate.link_factors = factors;
+  options.simulate.per_message_overhead = {kHeaderBytes / real.link(0).bandwidth.value};
+  ProgressLine line;
+  options.simulate.progress = &line.progress();
+  HOCKET_TRY_ASSIGN(options.segment, request.simulation.segment_bytes());
+  return simulate_best(order.verified, topology, order.what, options);
+}
+
+PlacedRanks placed_ranks(const LabRequest& request, const LabNetwork& network, const Order& order, Bytes segment) {
+  const auto bytes = [](Bytes amount) { return fmt::format("{}B", amount.count); };
+  PlacedRanks ranks;
+  ranks.arguments = {own_arguments().front(),
+                     "run",
+                     order.file,
+                     "--transport",
+                     "tcp",
+                     "--size",
+                     bytes(order.what.bytes()),
+                     "--dtype",
+                     std::string(name_of(order.what.type)),
+                     "--op",
+                     std::string(name_of(order.what.op)),
+                     "--segment",
+                     bytes(segment),
+                     "--timeout",
+                     request.job.timeout,
+                     "--seed",
+                     fmt::format("{}", request.seed),
+                     "--json"};
+  if (!request.job.spin.empty()) ranks.arguments.insert(ranks.arguments.end(), {"--spin", request.job.spin});
+  for (std::uint32_t rank = 0; rank < order.what.collective.ranks; ++rank)
+    ranks.namespaces.push_back(network.of_rank(rank).descriptor());
+  ranks.variables = {fmt::format("HOCKET_SOCKET_IFNAME=={}", LabNetwork::kPort)};
+  return ranks;
+}
+
+struct Outcome {
+  int status = 0;
+  double time_s = 0;
+  std::uint64_t wrong = 0;
+};
+
+/// One run of all ranks, with what rank 0 prints.
+Result<Outcome> run_once(PlacedRanks ranks, const LabNetwork& network, const std::string& cables) {
+  HOCKET_TRY_ASSIGN(const MemoryFile table, MemoryFile::make(cables));
+  HOCKET_TRY_ASSIGN(const MemoryFile output, MemoryFile::make());
+  HOCKET_TRY_ASSIGN(ranks.listener, network.listen_at_rank_0());
+  ranks.variables.push_back("HOCKET_CABLES=" + table.path());
+  ranks.output = output.descriptor();
+  Outcome outcome;
+  HOCKET_TRY_ASSIGN(outcome.status, run_placed_ranks(ranks));
+  if (outcome.status > 1) return outcome;
+  const auto said = nlohmann::json::parse(output.text(), nullptr, false);
+  if (said.is_discarded() || !said.contains("time_s") || !said.contains("wrong_elements"))
+    return fail(Code::kInternal, "rank 0 has not said how the run went: '{}'", output.text());
+  outcome.time_s = said["time_s"].get<double>();
+  outcome.wrong = said["wrong_elements"].get<std::uint64_t>();
+  return outcome;
+}
+
+/// The row of one plan; the status of the ranks when that was worse than 1.
+Result<int> measure(const LabRequest& request, const Order& order, LabNetwork& network, LabRow& row) {
+  HOCKET_TRY_ASSIGN(const std::string cables, network.lay(order.ways));
+  HOCKET_TRY_ASSIGN(const std::vector<std::int64_t> before, network.bytes_sent());
+  HOCKET_TRY_ASSIGN(const std::vector<std::uint64_t> lost_before, network.frames_lost());
+  for (std::uint32_t i = 0; i < request.lab.repeat; ++i) {
+    HOCKET_TRY_ASSIGN(const Outcome outcome,
+                      run_once(placed_ranks(request, network, order, row.segment), network, cables));
+    if (outcome.status > 1) return outcome.status;
+    row.times.push_back(outcome.time_s);
+    row.wrong += outcome.wrong;
+  }
+  HOCKET_TRY_ASSIGN(const std::vector<std::int64_t> after, network.bytes_sent());
+  HOCKET_TRY_ASSIGN(row.lost, network.frames_lost());
+  for (LinkId link = 0; link < after.size(); ++link) {
+    row.lost[link] -= lost_before[link];
+    row.sent_bytes.push_back(static_cast<double>(after[link] - before[link]) / (kExecutions * request.lab.repeat));
+  }
+  return 0;
+}
+
+Result<void> refuse_launcher(const LabRequest& request, std::uint32_t ranks) {
+  JobFlags job = request.job;
+  if (job.ranks != 0 && job.ranks != ranks)
+    return fail(Code::kMismatch, "--ranks {} but the lab has {} ranks", job.ranks, ranks);
+  job.ranks = ranks;
+  HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, job.launch());
+  if (launch && launch->size > 1)
+    return fail(Code::kMismatch, "--lab starts the ranks itself, but {} says rank {} of {}", launch->source,
+                launch->rank, launch->size);
+  return {};
+}
+
+}  // namespace
+
+void LabFlags::declare(CLI::App& app) {
+  CLI::Option* const lab =
+      app.add_option("--lab", topology.topology,
+                     "run on that topology (words or a file), made of network namespaces (root): a process per rank");
+  const std::vector<const CLI::Option*> others = std::as_const(app).get_options();
+  topology.declare_changes(app);
+  app.add_option("--repeat", repeat, "runs in the lab, of which the median counts")
+      ->check(CLI::Range(1U, 1000U))
+      ->capture_default_str();
+  app.add_option("--link-loss", loss, "in the lab every link loses that share of its frames: 0 to 0.5")
+      ->check(CLI::Range(0.0, 0.5))
+      ->capture_default_str();
+  for (CLI::Option* const option : app.get_options()) {
+    if (std::find(others.begin(), others.end(), option) == others.end()) option->needs(lab);
+  }
+  for (const char* const name : {"--transport", "--ports", "--interface", "--cables"})
+    lab->excludes(app.get_option(name));
+}
+
+Result<int> run_in_lab(const LabRequest& request) {
+  HOCKET_TRY(request.job.limit());
+  HOCKET_TRY_ASSIGN(const Topology topology, request.lab.topology.load());
+  HOCKET_TRY(refuse_launcher(request, topology.rank_count()));
+  std::vector<Order> orders;
+  for (const std::string& file : request.files) {
+    HOCKET_TRY_ASSIGN(Order order, read_order(request, file, topology));
+    orders.push_back(std::move(order));
+  }
+  HOCKET_TRY_ASSIGN(const std::unique_ptr<LabNetwork> network, LabNetwork::build(topology));
+  LabReport report{.topology = &topology, .slow_cables = network->slow_cables(), .loss = request.lab.loss, .rows = {}};
+  HOCKET_TRY_ASSIGN(report.goodput_share, measure_goodput(*network));
+  if (report.loss > 0) HOCKET_TRY(network->lose(report.loss));
+  for (const Order& order : orders) {
+    HOCKET_TRY_ASSIGN(const Candidate best, predict(order, request, topology, report.goodput_share));
+    LabRow row{.file = order.file,
+               .algorithm = best.algorithm,
+               .what = order.what,
+               .segment = best.plan.segment(),
+               .bound = best.simulated.bound.time,
+               .predicted = to_seconds(best.simulated.time),
+               .times = {},
+               .link_bytes = best.simulated.link_bytes,
+               .sent_bytes = {},
+               .lost = {}};
+    HOCKET_TRY_ASSIGN(const int status, measure(request, order, *network, row));
+    if (status > 1) return status;
+    report.rows.push_back(std::move(row));
+  }
+  if (request.json) {
+    print_lab_document(report);
+  } else {
+    print_lab_table(report);
+  }
+  return std::ranges::all_of(report.rows, [](const LabRow& row) { return row.good(); }) ? 0 : 1;
+}
+
+}  // namespace hocket
