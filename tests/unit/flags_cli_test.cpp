@@ -1,4 +1,5 @@
 // Flags that would have nothing to act on are refused in one line, with status 2, by running the program.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,10 +60,14 @@ TEST(FlagsCli, WhereTheyHaveThemTheyAct) {
 
 TEST(FlagsCli, NoLogIsFittedTwice) {
   const std::string file = testing::TempDir() + "fit_twice.log";
-  std::ofstream(file) << "# Collective test starting: all_reduce_perf\n"
-                         "#  Rank  0 Group  0 Pid 1 on node0 device 0\n#  Rank  1 Group  0 Pid 1 on node0 device 1\n"
-                         "1048576 262144 float sum -1 100.0 10.49 10.49 0 100.0 10.49 10.49 0\n"
-                         "4194304 1048576 float sum -1 400.0 10.49 10.49 0 400.0 10.49 10.49 0\n";
+  std::string text =
+      "# Collective test starting: all_reduce_perf\n"
+      "#  Rank  0 Group  0 Pid 1 on node0 device 0\n#  Rank  1 Group  0 Pid 1 on node0 device 1\n";
+  for (const int size : {1000000, 2000000, 4000000, 8000000}) {
+    const int us = size / 10000;  // 10 GB/s
+    text += fmt::format("{} {} float sum -1 {}.0 10.0 10.0 0 {}.0 10.0 10.0 0\n", size, size / 4, us, us);
+  }
+  std::ofstream(file) << text;
   EXPECT_EQ(run({"info", "fit", file}).status, 0);
   const Ended end = run({"info", "fit", file, file});
   EXPECT_EQ(end.status, 2);

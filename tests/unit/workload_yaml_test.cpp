@@ -61,12 +61,12 @@ TEST(WorkloadYaml, RefusesWithLineAndColumn) {
   expect_refused(with_task("send: 8B, from: 1"), "w.yaml:6:9: 'from' of a send");
   expect_refused(with_task("send: 8B, to: 2"), "w.yaml:6:24: to: '2' is no whole number from 0 to 1");
   expect_refused(with_task("time: 1us, flops: 7"),
-                 "w.yaml:6:27: 'flops' beside 'time': a time stands in place of operations and traffic");
+                 "w.yaml:6:28: 'flops' beside 'time': a time stands in place of operations and traffic");
   expect_refused(with_task("host: 1us, memory: 7B"),
-                 "w.yaml:6:28: 'memory' beside 'host': a time stands in place of operations and traffic");
+                 "w.yaml:6:29: 'memory' beside 'host': a time stands in place of operations and traffic");
   expect_refused(with_task("time: 1us, tag: 2"), "w.yaml:6:26: 'tag' without a message");
   expect_refused(with_task("time: 1us, after: [0]"),
-                 "w.yaml: 1 tasks wait for one another in a circle: line 6 'b' -> line 6 'b'");
+                 "w.yaml: 1 tasks wait for one another in a circle: line 6 'task' -> line 6 'task'");
   expect_refused(with_task("time: 1us, after: [1]"), "w.yaml:6:29: after: '1' is no whole number from 0 to 0");
   expect_refused("hocket: workload\nranks: 2\nprograms:\n  - {ranks: [0, 0], tasks: [{time: 1us}]}\n",
                  "w.yaml:4:13: rank 0 has two programs");
