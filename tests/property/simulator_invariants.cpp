@@ -104,6 +104,8 @@ void check_round(std::uint64_t seed) {
       random_small_graph(collective.ranks, static_cast<std::uint32_t>(random.below(5)), random.chance(0.5), seed);
   std::int64_t count = random.chance(0.1) ? 0 : static_cast<std::int64_t>(random.below(20000));
   if (is_blocked(collective.kind)) count *= collective.ranks;
+  const Division& division = verified->schedule().division();
+  if (division.uniform) count -= count % division.pieces();
   const Plan plan = Plan::bind(*verified, {collective, count, DataType::kF32, ReduceOp::kSum},
                                {static_cast<std::int64_t>(256 + random.below(100000))})
                         .value();
