@@ -208,8 +208,11 @@ TEST(ChakraGraph, ReadsTheJsonTwin) {
   EXPECT_EQ(read_chakra_groups(R"({"1": []})", "g.json").error().text, "g.json: group '1': not a list of ranks");
 }
 
+/// One per test: they run side by side.
 struct Folder {
-  std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "hocket_chakra_graph_test";
+  std::filesystem::path path =
+      std::filesystem::path(::testing::TempDir()) /
+      fmt::format("hocket_chakra_{}", ::testing::UnitTest::GetInstance()->current_test_info()->name());
   Folder() { std::filesystem::create_directories(path); }
   ~Folder() {
     std::error_code error;
