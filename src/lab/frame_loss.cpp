@@ -43,8 +43,8 @@ std::array<bpf_insn, 15> lossy_program(int counters, LinkId link, std::uint32_t 
       instruction(BPF_JMP32 | BPF_JGE | BPF_K, BPF_REG_0, 0, kToPass, limit),
       instruction(BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, -4, link),
       instruction(BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_2, BPF_REG_10, 0, 0),
-      instruction(BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_2, 0, 0, -4),
       // NOLINTNEXTLINE(misc-redundant-expression): two names of 0
+      instruction(BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_2, 0, 0, -4),
       instruction(BPF_LD | BPF_IMM | BPF_DW, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, counters),
       instruction(0, 0, 0, 0, 0),  // the other half of the one before
       instruction(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_map_lookup_elem),
