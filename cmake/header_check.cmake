@@ -1,4 +1,5 @@
-# Every header compiles alone: one generated file per header, compiled and thrown away.
+# Every header compiles alone: one generated file per header, compiled and thrown away. A header that its own source
+# includes before anything else has been compiled alone there.
 
 file(GLOB_RECURSE headers RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/src/*.h" "${PROJECT_SOURCE_DIR}/include/*.h" "${PROJECT_SOURCE_DIR}/tools/hocket/*.h")
@@ -6,6 +7,13 @@ list(FILTER headers EXCLUDE REGEX "^src/leaf/")
 set(header_sources "")
 foreach(header IN LISTS headers)
   string(REGEX REPLACE "^(src|include|tools/hocket)/" "" name "${header}")
+  string(REGEX REPLACE "\\.h$" ".cpp" own_source "${PROJECT_SOURCE_DIR}/${header}")
+  if(EXISTS "${own_source}")
+    file(STRINGS "${own_source}" includes REGEX "^#include" LIMIT_COUNT 1)
+    if(includes STREQUAL "#include \"${name}\"")
+      continue()
+    endif()
+  endif()
   set(source "${PROJECT_BINARY_DIR}/headers/${header}.cpp")
   file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT "#include \"@name@\"\n")
   list(APPEND header_sources "${source}")

@@ -122,7 +122,7 @@ Result<void> perform(const hktCall_t& from, hktComm_t comm, hktRequest_t* reques
   HOCKET_TRY_ASSIGN(const Call call, call_of(from, *comm, kept));
   if (request == nullptr) return comm->communicator.run(call);
   HOCKET_TRY_ASSIGN(Work work, comm->communicator.start(call));
-  *request = new hktRequest{std::move(work), comm};
+  *request = new hktRequest{std::move(work), CommReference(comm)};
   return {};
 }
 
@@ -305,7 +305,7 @@ hktResult_t hktGroupEnd(void) {
 }
 
 hktResult_t hktWait(hktRequest_t request) {
-  hktComm* const comm = request == nullptr ? nullptr : request->comm;
+  hktComm* const comm = request == nullptr ? nullptr : request->comm.get();
   return guarded(comm, [&]() -> Result<void> {
     HOCKET_TRY(require(request, "request"));
     const std::unique_ptr<hktRequest> owned(request);
@@ -314,7 +314,7 @@ hktResult_t hktWait(hktRequest_t request) {
 }
 
 hktResult_t hktWaitFor(hktRequest_t request, double seconds) {
-  hktComm* const comm = request == nullptr ? nullptr : request->comm;
+  hktComm* const comm = request == nullptr ? nullptr : request->comm.get();
   return guarded(comm, [&]() -> Result<void> {
     HOCKET_TRY(require(request, "request"));
     if (!(seconds >= 0 && seconds <= 1e6))
@@ -329,7 +329,7 @@ hktResult_t hktWaitFor(hktRequest_t request, double seconds) {
 }
 
 hktResult_t hktTest(hktRequest_t request, int* done) {
-  hktComm* const comm = request == nullptr ? nullptr : request->comm;
+  hktComm* const comm = request == nullptr ? nullptr : request->comm.get();
   return guarded(comm, [&]() -> Result<void> {
     HOCKET_TRY(require(request, "request"));
     HOCKET_TRY(require(done, "done"));
@@ -350,19 +350,19 @@ hktResult_t hktPlanCreate(hktPlan_t* plan, const hktCall_t* call, hktComm_t comm
     hocket::Numbers kept;
     HOCKET_TRY_ASSIGN(const hocket::Call wanted, hocket::call_of(*call, *comm, kept));
     HOCKET_TRY_ASSIGN(hocket::PersistentCall made, comm->communicator.prepare(wanted));
-    *plan = new hktPlan{std::move(made), comm};
+    *plan = new hktPlan{std::move(made), hocket::CommReference(comm)};
     return {};
   });
 }
 
 hktResult_t hktPlanStart(hktPlan_t plan, const void* sendbuff, void* recvbuff, hktRequest_t* request) {
-  hktComm* const comm = plan == nullptr ? nullptr : plan->comm;
+  hktComm* const comm = plan == nullptr ? nullptr : plan->comm.get();
   return guarded(comm, [&]() -> Result<void> {
     HOCKET_TRY(require(plan, "plan"));
     if (request == nullptr) return plan->call.run(sendbuff, recvbuff);
     *request = nullptr;
     HOCKET_TRY_ASSIGN(hocket::Work work, plan->call.start(sendbuff, recvbuff));
-    *request = new hktRequest{std::move(work), comm};
+    *request = new hktRequest{std::move(work), plan->comm};
     return {};
   });
 }

@@ -7,6 +7,7 @@
 #include <hocket.h>
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -18,19 +19,36 @@
 struct hktComm {
   explicit hktComm(hocket::Communicator made) : communicator(std::move(made)) {}
   hocket::Communicator communicator;
+  std::shared_ptr<void> alive = std::make_shared<char>();
   std::mutex mutex;  // the two below
   std::string last_error;
   std::vector<hocket::Reduction> scaled;  // by op - hktNumOps
 };
 
+namespace hocket {
+
+/// Of what may outlive its communicator.
+class CommReference {
+ public:
+  explicit CommReference(hktComm* comm) : comm_(comm), alive_(comm->alive) {}
+  /// Null once it is destroyed.
+  [[nodiscard]] hktComm* get() const { return alive_.expired() ? nullptr : comm_; }
+
+ private:
+  hktComm* comm_;
+  std::weak_ptr<void> alive_;
+};
+
+}  // namespace hocket
+
 struct hktRequest {
   hocket::Work work;
-  hktComm* comm = nullptr;
+  hocket::CommReference comm;
 };
 
 struct hktPlan {
   hocket::PersistentCall call;
-  hktComm* comm = nullptr;
+  hocket::CommReference comm;
 };
 
 namespace hocket {

@@ -67,7 +67,13 @@ void CallQueue::close() {
 void CallQueue::leave() {
   if (server_.joinable()) server_.join();
   Lock lock(mutex_);
-  while (waiting_count_ > 0 && !busy_) run_front(lock, Extent::kWhole);
+  while (waiting_count_ > 0 || busy_) {
+    if (busy_) {
+      changed_.wait(lock);
+    } else {
+      run_front(lock, Extent::kWhole);
+    }
+  }
   drop_transport(lock);
 }
 
@@ -84,13 +90,19 @@ void CallQueue::drop_transport(Lock& lock) {
   changed_.notify_all();
 }
 
+Result<void> CallQueue::check_open() const {
+  if (failure_->set()) return tl::unexpected<Error>(failed_before());
+  if (closing_) return fail(Code::kInvalidArgument, "rank {}: this communicator was destroyed", options_.rank);
+  return {};
+}
+
 Error CallQueue::failed_before() const {
   return {failure_->error().code, fmt::format("this communicator has failed: {}", failure_->error().text)};
 }
 
 Result<void> CallQueue::run(const QueuedCall& call) {
   Lock lock(mutex_);
-  if (failure_->set()) return tl::unexpected<Error>(failed_before());
+  HOCKET_TRY(check_open());
   if (busy_ || waiting_count_ > 0) {
     lock.unlock();
     HOCKET_TRY_ASSIGN(const std::uint32_t slot, start(call));
@@ -113,7 +125,7 @@ Result<void> CallQueue::run(const QueuedCall& call) {
 
 Result<std::uint32_t> CallQueue::start(const QueuedCall& call) {
   const std::lock_guard lock(mutex_);
-  if (failure_->set()) return tl::unexpected<Error>(failed_before());
+  HOCKET_TRY(check_open());
   if (free_.empty())
     return fail(Code::kResourceExhausted, "{} calls are started and not waited for: wait for one first", kSlots);
   const std::uint32_t slot = free_.back();
@@ -319,7 +331,7 @@ void CallQueue::halt() {
 Result<std::shared_ptr<PreparedCall>> CallQueue::prepare(const BoundCollective& what) {
   Lock lock(mutex_);
   changed_.wait(lock, [this] { return !busy_; });
-  if (failure_->set()) return tl::unexpected<Error>(failed_before());
+  HOCKET_TRY(check_open());
   busy_ = true;
   lock.unlock();
   Result<std::shared_ptr<PreparedCall>> made;

@@ -100,6 +100,8 @@ class CallQueue {
   [[nodiscard]] RankBuffers scaled(const QueuedCall& call);
   void fail_all(const Error& error);
   [[nodiscard]] Error told(const QueuedCall& call, Error error) const;
+  /// Neither failed nor closed. Under the lock.
+  [[nodiscard]] Result<void> check_open() const;
   [[nodiscard]] Error failed_before() const;
 
   QueueOptions options_;

@@ -88,7 +88,10 @@ Result<Work> PersistentCall::start(const void* input, void* output) {
 
 std::string_view PersistentCall::algorithm() const { return algorithm_; }
 
-Communicator::~Communicator() { drop(core_); }
+Communicator::~Communicator() {
+  if (core_ && !core_->in_child()) core_->leave();
+  drop(core_);
+}
 
 Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
   HOCKET_TRY_ASSIGN(Settings settings, read_settings(options, variable));

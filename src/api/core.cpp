@@ -44,11 +44,15 @@ Result<void> CommunicatorCore::begin() {
 }
 
 CommunicatorCore::~CommunicatorCore() {
+  leave();
+  for (const SharedRange& range : registered_) SharedMemory::count_registrations(range, -1);
+}
+
+void CommunicatorCore::leave() {
   // Whoever found a failure may not have told of it yet, and then a leave would look like one in order.
   if (failure_.set()) spread();
   for (const auto& q : queues_) q->close();
   for (const auto& q : queues_) q->leave();
-  for (const SharedRange& range : registered_) SharedMemory::count_registrations(range, -1);
 }
 
 /// Messages go over connections of their own and copy.

@@ -42,6 +42,8 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   [[nodiscard]] Result<void> register_memory(const void* begin);
   [[nodiscard]] Result<void> deregister_memory(const void* begin);
 
+  /// Finishes what was started and leaves; what was started can still be waited for, nothing more can be started.
+  void leave();
   void abort(std::string_view reason);
   [[nodiscard]] ProgressCounters counters();
   [[nodiscard]] const Failure& failure() const { return failure_; }

@@ -13,8 +13,9 @@ using std::chrono::steady_clock;
 
 /// Steps of the engine before the transport gets its turn.
 constexpr int kStepsPerTurn = 8;
-/// Turns between two looks at the clock while there is work.
+/// Turns between two looks at the clock while there is work, and while there is none.
 constexpr std::uint32_t kTurnsPerClock = 32;
+constexpr std::uint32_t kIdleTurnsPerClock = 8;
 
 MessageOp::Role role_of(OpKind kind) {
   switch (kind) {
@@ -107,6 +108,9 @@ bool RankDriver::turn(Waiting waiting) {
   if (moved) {
     stop_waiting();
     if (++turns_ % kTurnsPerClock != 0) return false;
+  } else if (idle_ && !slept_ && ++turns_ % kIdleTurnsPerClock != 0) {
+    pause_briefly();
+    return false;
   }
   const SteadyTime now = steady_clock::now();
   if (now - started_ >= timeout_) {

@@ -7,6 +7,7 @@ namespace {
 
 static_assert(sizeof(std::uint64_t) == 8);
 constexpr std::size_t kChecksumAt = 40;
+constexpr std::uint32_t kGreets = std::uint32_t{1} << 31;  // beside the kind
 
 template <class T>
 void put(std::byte* to, T value) {
@@ -40,7 +41,7 @@ std::uint64_t checksum(std::span<const std::byte> wire) {
 }
 
 void put_fields(const FrameHeader& header, std::byte* wire) {
-  put(wire, static_cast<std::uint32_t>(header.kind));
+  put(wire, static_cast<std::uint32_t>(header.kind) | (header.greets ? kGreets : 0));
   put(wire + 4, header.op);
   put(wire + 8, header.sequence);
   put(wire + 16, header.segment);
@@ -52,8 +53,10 @@ void put_fields(const FrameHeader& header, std::byte* wire) {
 /// Nothing when the kind is unknown or the length above the limit.
 std::optional<FrameHeader> get_fields(const std::byte* wire) {
   FrameHeader header;
-  const auto kind = get<std::uint32_t>(wire);
+  const auto word = get<std::uint32_t>(wire);
+  const std::uint32_t kind = word & ~kGreets;
   if (kind >= kFrameKinds) return std::nullopt;
+  header.greets = (word & kGreets) != 0;
   header.kind = static_cast<FrameKind>(kind);
   header.op = get<std::uint32_t>(wire + 4);
   header.sequence = get<std::uint64_t>(wire + 8);

@@ -25,6 +25,7 @@ struct FrameHeader {
   std::uint32_t segment = 0;
   std::uint32_t length = 0;  // bytes that follow
   Fingerprint fingerprint;
+  bool greets = false;  // on a stream, the first frame of a call: a hello like the one before, of the next number
 };
 
 inline constexpr std::size_t kFrameHeaderBytes = 48;

@@ -72,6 +72,7 @@ struct BoundCollective {
   ReduceOp op = ReduceOp::kSum;
 
   [[nodiscard]] Bytes bytes() const { return {count * size_of(type)}; }
+  bool operator==(const BoundCollective&) const = default;
 };
 
 /// Checks ranks, root and count (blocked kinds need a multiple of the ranks; bytes must fit 63 bits).

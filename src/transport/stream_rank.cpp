@@ -54,6 +54,7 @@ void StreamRank::begin(LoadedProgram& program) {
   program_ = static_cast<StreamProgram*>(&program);
   program_->restart();
   loans_ = 0;
+  call_repeats_ = call_.what == program_->program().what && call_.plan == program_->program().plan;
   call_ = {call_.number + 1, program_->program().what, program_->program().plan};
   call_fingerprint_ = call_.fingerprint();
   history_[call_.number % kHistory] = call_;
@@ -119,11 +120,11 @@ bool StreamRank::has_outgoing(std::uint32_t stream) const {
 /// Control frames first: a hello goes before the segments of its call.
 void StreamRank::refill(Link& l) {
   FrameHeader header{.sequence = call_.number, .fingerprint = call_fingerprint_};
-  if (l.hello_due && !l.writer.full()) {
+  if (l.hello_due && !repeats(l) && !l.writer.full()) {
     header.kind = FrameKind::kHello;
     header.length = kCallBytes;
     l.writer.push(header, hello_out_.data(), kNoToken);
-    l.hello_due = false;
+    told(l);
   }
   if (l.ping_due && !l.writer.full()) {
     header.kind = FrameKind::kPing;
@@ -140,6 +141,14 @@ void StreamRank::refill(Link& l) {
     l.abort_due = false;
   }
   if (!failure_) queue_segments(l);
+  if (l.hello_due && !l.writer.full()) {
+    header.kind = FrameKind::kHello;
+    header.length = 0;
+    header.greets = true;
+    l.writer.push(header, nullptr, kNoToken);
+    header.greets = false;
+    told(l);
+  }
   if (l.bye_due && !l.writer.full()) {
     header.kind = FrameKind::kBye;
     header.length = 0;
@@ -149,7 +158,7 @@ void StreamRank::refill(Link& l) {
 }
 
 void StreamRank::queue_segments(Link& l) {
-  if (l.hello_due) return;
+  if (l.hello_due && !repeats(l)) return;
   queue_taken(l);
   while (!l.sends.empty() && !l.writer.full() && l.writer.unsent() < kCommittedBytes) {
     const OpId id = l.sends.lowest().op;
@@ -168,7 +177,9 @@ void StreamRank::queue_segment(Link& l, OpId id) {
                      .sequence = call_.number,
                      .segment = state.queued,
                      .length = static_cast<std::uint32_t>(end.cut.length(state.queued)),
-                     .fingerprint = call_fingerprint_};
+                     .fingerprint = call_fingerprint_,
+                     .greets = l.hello_due};
+  if (l.hello_due) told(l);
   const std::byte* begin = header.length == 0 ? nullptr : state.memory + end.cut.begin(state.queued);
   // The engine counts segments in order: what is sent would be free before what was lent ahead of it is taken.
   if (state.queued == 0) state.lends = header.length > 0 && lends(end.peer, {begin, header.length});
@@ -260,9 +271,10 @@ void StreamRank::parse(std::uint32_t stream, TransportEvents* events) {
 bool StreamRank::take_header(std::uint32_t stream, TransportEvents* events) {
   Link& l = link(stream);
   const FrameHeader& header = l.reader.header();
+  if (header.greets && !take_greeting(stream)) return false;
   switch (header.kind) {
     case FrameKind::kHello:
-      if (header.length != kCallBytes) break;
+      if (header.length != (header.greets ? 0 : kCallBytes)) break;
       return take_hello_header(l, header);
     case FrameKind::kSegment:
       return take_segment_header(stream, events);
@@ -294,13 +306,24 @@ bool StreamRank::take_header(std::uint32_t stream, TransportEvents* events) {
 }
 
 bool StreamRank::take_hello_header(Link& l, const FrameHeader& header) {
-  const bool ahead = header.sequence > call_.number || (header.sequence == call_.number && !in_call());
-  if (ahead) {
-    l.held = true;
+  l.held = is_ahead(header);
+  if (l.held) return false;
+  l.reader.place(std::span(l.hello_in).first(header.length));
+  return true;
+}
+
+bool StreamRank::take_greeting(std::uint32_t stream) {
+  Link& l = link(stream);
+  const FrameHeader& header = l.reader.header();
+  l.held = is_ahead(header);
+  if (l.held) return false;
+  if (l.theirs.number == 0 || header.sequence != l.theirs.number + 1) {
+    malformed(stream, fmt::format("a greeting of call {} after call {}", header.sequence, l.theirs.number));
     return false;
   }
-  l.reader.place(l.hello_in);
-  return true;
+  l.theirs.number = header.sequence;
+  if (header.sequence != call_.number || header.fingerprint != call_fingerprint_) compare(stream);
+  return !failure_;
 }
 
 bool StreamRank::is_next(std::uint32_t stream, TransportEvents* events) {
@@ -346,7 +369,7 @@ void StreamRank::take_frame(std::uint32_t stream, TransportEvents* events) {
   const FrameHeader& h = l.reader.header();
   switch (h.kind) {
     case FrameKind::kHello:
-      return take_hello(stream);
+      return h.greets ? void() : take_hello(stream);
     case FrameKind::kSegment:
       program_->keep(h.op, h.segment, l.segment_place);
       program_->arrived(h.op);
@@ -396,15 +419,21 @@ std::optional<CallNotice> StreamRank::past_call(std::uint64_t number) const {
 void StreamRank::take_hello(std::uint32_t stream) {
   Link& l = link(stream);
   const std::optional<CallNotice> theirs = decode_call(l.hello_in);
-  if (!theirs || theirs->number != l.reader.header().sequence || theirs->number <= l.hello_number)
+  if (!theirs || theirs->number != l.reader.header().sequence || theirs->number <= l.theirs.number)
     return malformed(stream, "a hello that makes no sense");
-  l.hello_number = theirs->number;
-  const std::optional<CallNotice> mine = past_call(theirs->number);
+  l.theirs = *theirs;
+  compare(stream);
+}
+
+/// What the peer has begun with what was begun here.
+void StreamRank::compare(std::uint32_t stream) {
+  const CallNotice& theirs = link(stream).theirs;
+  const std::optional<CallNotice> mine = past_call(theirs.number);
   if (!mine) return;
-  const std::string differs = difference(*mine, *theirs);
+  const std::string differs = difference(*mine, theirs);
   if (differs.empty()) return;
   raise({Code::kMismatch, fmt::format("{} and {} disagree on call {}: {} (here: {}; there: {})", names_[rank_],
-                                      name_of(stream), theirs->number, differs, mine->text(), theirs->text())});
+                                      name_of(stream), theirs.number, differs, mine->text(), theirs.text())});
 }
 
 void StreamRank::take_abort(std::uint32_t stream) {
@@ -514,7 +543,7 @@ std::string StreamRank::late_ranks(std::uint32_t waits_for) const {
   for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
     const Link& l = link(peer);
     if (!l.open || l.held || l.left) continue;
-    const std::uint64_t call = std::max(l.hello_number, l.ping_call);
+    const std::uint64_t call = std::max(l.theirs.number, l.ping_call);
     const std::chrono::duration<double> silent = now - l.heard;
     const std::string where = call == 0 ? "not in any call yet" : fmt::format("last seen in call {}", call);
     if (l.heard == SteadyTime{}) {

@@ -1,11 +1,11 @@
 // StreamRank: the protocol of one rank whose peers are at the other ends of byte streams, without the streams. Sans-IO:
 // a shell (transport/tcp, tests) moves bytes in and out and tells which stream has ended. Peers may have several.
-// On every stream: a hello with the whole CallNotice before its first message, segments straight from and into memory,
-// a ping now and then, the first error, and a bye from who leaves in order. A peer that is a call ahead is left lying.
-// A shell that reads the memory of peers may lend segments: it says where they lie, and hears when they are taken.
-// Ownership: readers, writers, nothing of the caller's. Threading: one owner.
-// Refuses: whatever the plan does not have next (kMalformed), a differing CallNotice (kMismatch, both values and
-// ranks), peers that go without a bye (kPeerFailed); each ends the communicator.
+// On every stream: a hello with the whole CallNotice before its first message, or where the call is like the one before
+// only a mark on that message; segments straight from and into memory, a ping now and then, the first error, and a bye
+// from who leaves in order. A peer that is a call ahead is left lying. A shell that reads the memory of peers may lend
+// segments: it says where they lie, and hears when they are taken. Ownership: readers, writers, nothing of the
+// caller's. Threading: one owner. Refuses: whatever the plan does not have next (kMalformed), a differing CallNotice
+// (kMismatch, both values and ranks), peers that go without a bye (kPeerFailed); each ends the communicator.
 #pragma once
 
 #include <deque>
@@ -102,11 +102,12 @@ class StreamRank : public RankTransport {
     bool ping_on_way = false;
     bool abort_due = false;
     bool bye_due = false;
-    SendQueue sends;                 // with segments to queue
-    std::uint64_t loans = 0;         // segments of this call that it was lent and has not taken
-    OpId first_taken = kNoOp;        // list of receives that have taken lent segments
-    std::uint64_t hello_number = 0;  // of the last call the peer has begun
-    std::uint64_t bye_number = 0;    // calls the peer had finished when it left
+    SendQueue sends;               // with segments to queue
+    std::uint64_t loans = 0;       // segments of this call that it was lent and has not taken
+    OpId first_taken = kNoOp;      // list of receives that have taken lent segments
+    std::uint64_t told = 0;        // the last call that the peer was told of
+    CallNotice theirs;             // the last call the peer has begun
+    std::uint64_t bye_number = 0;  // calls the peer had finished when it left
     SteadyTime heard;
     std::uint64_t ping_call = 0;
     std::uint32_t ping_waits_for = 0;
@@ -137,6 +138,12 @@ class StreamRank : public RankTransport {
   [[nodiscard]] const std::byte* take_loan(const MessageEnd& receive, std::uint32_t segment);
   void take_frame(std::uint32_t stream, TransportEvents* events);
   void take_hello(std::uint32_t stream);
+  /// False when the header is left lying, or makes no sense.
+  bool take_greeting(std::uint32_t stream);
+  void compare(std::uint32_t stream);
+  [[nodiscard]] bool is_ahead(const FrameHeader& header) const {
+    return header.sequence > call_.number || (header.sequence == call_.number && !in_call());
+  }
   void take_lent(std::uint32_t stream, TransportEvents& events);
   void take_consumed(std::uint32_t stream, TransportEvents* events);
   void take_abort(std::uint32_t stream);
@@ -146,6 +153,12 @@ class StreamRank : public RankTransport {
   bool check_ahead(std::uint32_t stream);
   [[nodiscard]] bool owes(std::uint32_t stream) const { return program_->awaits(stream) || link(stream).loans > 0; }
   void refill(Link& l);
+  void told(Link& l) const {
+    l.hello_due = false;
+    l.told = call_.number;
+  }
+  /// Whether a mark is enough to tell the peer of this call.
+  [[nodiscard]] bool repeats(const Link& l) const { return call_repeats_ && l.told + 1 == call_.number; }
   void queue_segments(Link& l);
   void queue_segment(Link& l, OpId id);
   void queue_taken(Link& l);
@@ -162,6 +175,7 @@ class StreamRank : public RankTransport {
   std::uint64_t loans_ = 0;       // segments of this call that peers have been lent and not taken
   CallNotice call_;
   Fingerprint call_fingerprint_;
+  bool call_repeats_ = false;  // the call before but for its number
   std::array<std::byte, kCallBytes> hello_out_{};
   std::vector<CallNotice> history_;  // a ring of the last calls, for peers that say late what they think of them
   std::optional<Error> failure_;

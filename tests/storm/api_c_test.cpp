@@ -121,6 +121,26 @@ std::string check_groups_and_parts(hktComm_t comm, int rank) {
   return {};
 }
 
+/// What was started is finished by destroying, and can be waited for afterwards; nothing more can be started.
+std::string check_destroyed(hktComm_t comm, int rank) {
+  hktComm_t twin = nullptr;
+  SAY_FAILURE(hktCommDup(comm, &twin), comm);
+  double value = rank + 1;
+  double late = 0;
+  const hktCall_t planned = {.operation = hktOpAllReduce, .count = 1, .datatype = hktFloat64, .op = hktSum};
+  hktPlan_t plan = nullptr;
+  SAY_FAILURE(hktPlanCreate(&plan, &planned, twin), twin);
+  hktRequest_t request = nullptr;
+  SAY_FAILURE(hktAllReduce(&value, &value, 1, hktFloat64, hktSum, twin, &request), twin);
+  SAY_FAILURE(hktCommDestroy(twin), nullptr);
+  if (value != 6) return "destroyed before what was started was over";
+  SAY_FAILURE(hktWait(request), nullptr);
+  if (hktPlanStart(plan, &value, &late, nullptr) != hktInvalidArgument) return "started on a destroyed communicator";
+  if (std::strstr(hktGetLastError(nullptr), "was destroyed") == nullptr) return hktGetLastError(nullptr);
+  SAY_FAILURE(hktPlanDestroy(plan), nullptr);
+  return {};
+}
+
 TEST(ApiC, EveryFunctionOnThreeRanks) {
   SharedId* const shared = share_id();
   ASSERT_NE(shared, nullptr);
@@ -135,7 +155,8 @@ TEST(ApiC, EveryFunctionOnThreeRanks) {
     hktConfig_t config = {};
     config.timeoutSeconds = 20;
     SAY_FAILURE(hktCommInitRankConfig(&comm, 3, shared->id, rank, &config), nullptr);
-    for (const auto check : {check_collectives, check_operators_and_requests, check_groups_and_parts}) {
+    for (const auto check :
+         {check_collectives, check_operators_and_requests, check_groups_and_parts, check_destroyed}) {
       if (std::string said = check(comm, rank); !said.empty()) return said;
     }
     hktResult_t state = hktInternalError;

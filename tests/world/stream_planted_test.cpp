@@ -145,6 +145,25 @@ struct SendsNoHello : StreamBug {
   }
 };
 
+/// The mark that stands for a hello like the one before is lost.
+struct LosesItsGreeting : StreamBug {
+  void leave(std::uint32_t stream, LeavingFrame frame, std::vector<LeavingFrame>& wire) override {
+    frame.header.greets = false;
+    StreamBug::leave(stream, std::move(frame), wire);
+  }
+};
+
+/// Every call greets as if it were like the one before.
+struct GreetsAlways : StreamBug {
+  void leave(std::uint32_t stream, LeavingFrame frame, std::vector<LeavingFrame>& wire) override {
+    if (frame.header.kind == FrameKind::kHello && frame.header.sequence > 1) {
+      frame.header.greets = true;
+      frame.payload.clear();
+    }
+    StreamBug::leave(stream, std::move(frame), wire);
+  }
+};
+
 /// Segments carry the fingerprint of the first call for ever.
 struct KeepsAStaleFingerprint : StreamBug {
   void leave(std::uint32_t stream, LeavingFrame frame, std::vector<LeavingFrame>& wire) override {
@@ -265,28 +284,28 @@ TEST_P(StreamPlanted, IsFound) {
 
 INSTANTIATE_TEST_SUITE_P(
     Bugs, StreamPlanted,
-    testing::Values(plant<FreesSendsWhenOffered>("FreesSendsWhenOffered", StreamScenario::kClean, 0),
-                    plant<LandsTooEarly>("LandsTooEarly", StreamScenario::kClean, 0),
-                    plant<IsThroughWithSegmentsThatArrive>("FreesSlotsOfSegmentsThatArrive", StreamScenario::kClean, 0),
-                    plant<IsThroughWithSegmentsThatArrive>("ThanksForSegmentsThatArrive", StreamScenario::kClean, 1),
-                    plant<ForgetsArrivalsThatComeTogether>("ForgetsArrivalsThatComeTogether"),
-                    plant<SendsStagedFromTheSource>("SendsStagedFromTheSource"),
-                    plant<EndsBeforeLoansAreTaken>("EndsBeforeLoansAreTaken", StreamScenario::kClean, 1),
-                    plant<EndsBeforeAllIsSent>("EndsBeforeAllIsSent", StreamScenario::kClean, 0),
-                    plant<ReadsTheLoanBefore>("ReadsTheLoanBefore", StreamScenario::kClean, 1),
-                    plant<LeavesFurtherStreamsHeld>("LeavesFurtherStreamsHeld"),
-                    plant<TakesAnEndForSilence>("TakesAnEndForSilence", StreamScenario::kDeath),
-                    plant<TakesAPartOfAWriteForAll>("TakesAPartOfAWriteForAll"),
-                    plant<TakesAnotherLane>("TakesAnotherLane"),
-                    plant<ComparesNoOperator>("ComparesNoOperator", StreamScenario::kMismatch),
-                    plant<SendsNoHello>("SendsNoHello", StreamScenario::kMismatch),
-                    plant<KeepsAStaleFingerprint>("KeepsAStaleFingerprint"), plant<SwapsSegments>("SwapsSegments"),
-                    plant<RepeatsSegments>("RepeatsSegments"),
-                    plant<ThanksTwice>("ThanksTwice", StreamScenario::kClean, 1),
-                    plant<ThanksOncePerMessage>("ThanksOncePerMessage", StreamScenario::kClean, 1),
-                    plant<KeepsItsErrorToItself>("KeepsItsErrorToItself", StreamScenario::kDeath),
-                    plant<PassesOnNoCause>("PassesOnNoCause", StreamScenario::kDeath),
-                    plant<SaysGoodbyeOfTheCallBefore>("SaysGoodbyeOfTheCallBefore")),
+    testing::Values(
+        plant<FreesSendsWhenOffered>("FreesSendsWhenOffered", StreamScenario::kClean, 0),
+        plant<LandsTooEarly>("LandsTooEarly", StreamScenario::kClean, 0),
+        plant<IsThroughWithSegmentsThatArrive>("FreesSlotsOfSegmentsThatArrive", StreamScenario::kClean, 0),
+        plant<IsThroughWithSegmentsThatArrive>("ThanksForSegmentsThatArrive", StreamScenario::kClean, 1),
+        plant<ForgetsArrivalsThatComeTogether>("ForgetsArrivalsThatComeTogether"),
+        plant<SendsStagedFromTheSource>("SendsStagedFromTheSource"),
+        plant<EndsBeforeLoansAreTaken>("EndsBeforeLoansAreTaken", StreamScenario::kClean, 1),
+        plant<EndsBeforeAllIsSent>("EndsBeforeAllIsSent", StreamScenario::kClean, 0),
+        plant<ReadsTheLoanBefore>("ReadsTheLoanBefore", StreamScenario::kClean, 1),
+        plant<LeavesFurtherStreamsHeld>("LeavesFurtherStreamsHeld"),
+        plant<TakesAnEndForSilence>("TakesAnEndForSilence", StreamScenario::kDeath),
+        plant<TakesAPartOfAWriteForAll>("TakesAPartOfAWriteForAll"), plant<TakesAnotherLane>("TakesAnotherLane"),
+        plant<ComparesNoOperator>("ComparesNoOperator", StreamScenario::kMismatch),
+        plant<SendsNoHello>("SendsNoHello", StreamScenario::kMismatch), plant<LosesItsGreeting>("LosesItsGreeting"),
+        plant<GreetsAlways>("GreetsAlways", StreamScenario::kMismatch),
+        plant<KeepsAStaleFingerprint>("KeepsAStaleFingerprint"), plant<SwapsSegments>("SwapsSegments"),
+        plant<RepeatsSegments>("RepeatsSegments"), plant<ThanksTwice>("ThanksTwice", StreamScenario::kClean, 1),
+        plant<ThanksOncePerMessage>("ThanksOncePerMessage", StreamScenario::kClean, 1),
+        plant<KeepsItsErrorToItself>("KeepsItsErrorToItself", StreamScenario::kDeath),
+        plant<PassesOnNoCause>("PassesOnNoCause", StreamScenario::kDeath),
+        plant<SaysGoodbyeOfTheCallBefore>("SaysGoodbyeOfTheCallBefore")),
     [](const auto& param) { return std::string(param.param.name); });
 
 /// What looks at every frame and changes none is no bug.

@@ -100,7 +100,7 @@ Result<Outcome> run_once(PlacedRanks ranks, const LabNetwork& network, const std
   ranks.variables.push_back("HOCKET_CABLES=" + table.path());
   ranks.output = output.descriptor();
   Outcome outcome;
-  HOCKET_TRY_ASSIGN(outcome.status, run_placed_ranks(ranks));
+  HOCKET_TRY_ASSIGN(outcome.status, run_placed_ranks(std::move(ranks)));
   if (outcome.status > 1) return outcome;
   const auto said = nlohmann::json::parse(output.text(), nullptr, false);
   if (said.is_discarded() || !said.contains("time_s") || !said.contains("wrong_elements"))
@@ -198,7 +198,14 @@ Result<int> run_in_lab(const LabRequest& request) {
   } else {
     print_lab_table(report);
   }
-  return std::ranges::all_of(report.rows, [](const LabRow& row) { return row.good(); }) ? 0 : 1;
+  int status = 0;
+  for (const LabRow& row : report.rows) {
+    const std::optional<std::string> complaint = row.complaint(topology);
+    if (!complaint) continue;
+    fmt::print(stderr, "hocket: lab: {}\n", *complaint);
+    status = 1;
+  }
+  return status;
 }
 
 }  // namespace hocket

@@ -16,6 +16,11 @@ namespace {
 constexpr std::int64_t kBytesToTell = 65536;
 /// Frames of 16 KiB with their headers, acknowledgements, signs of life.
 constexpr double kHeadersMax = 1.04;
+/// Each segment has a frame's header, headers of its packet, and those of the acknowledgement that goes back where
+/// another segment of its size may go.
+constexpr double kHeadersOfSegment = 48 + 2 * 66;
+/// Making connections, saying hello, the meeting before and the table after, of one run.
+constexpr double kMeetingBytes = 12288;
 
 double slowest(const LabRow& row) { return *std::max_element(row.times.begin(), row.times.end()); }
 double fastest(const LabRow& row) { return *std::min_element(row.times.begin(), row.times.end()); }
@@ -36,6 +41,8 @@ nlohmann::ordered_json row_document(const LabRow& row, const Topology& topology)
                              {"correct", row.wrong == 0},
                              {"wrong_elements", row.wrong},
                              {"lost_frames", row.frames_lost()}};
+  const std::optional<std::string> complaint = row.complaint(topology);
+  out["complaint"] = complaint ? nlohmann::ordered_json(*complaint) : nlohmann::ordered_json(nullptr);
   const auto ratios = row.byte_ratios();
   out["bytes_over_schedule"] =
       ratios ? nlohmann::ordered_json{ratios->least, ratios->most} : nlohmann::ordered_json(nullptr);
@@ -67,10 +74,18 @@ std::optional<LabRow::ByteRatios> LabRow::byte_ratios() const {
 
 std::uint64_t LabRow::frames_lost() const { return std::accumulate(lost.begin(), lost.end(), std::uint64_t{0}); }
 
-bool LabRow::good() const {
-  const auto ratios = byte_ratios();
-  const bool most_fits = frames_lost() > 0 || !ratios || ratios->most <= kHeadersMax;
-  return wrong == 0 && most_fits && (!ratios || ratios->least >= 1);
+std::optional<std::string> LabRow::complaint(const Topology& topology) const {
+  if (wrong > 0) return fmt::format("{}: wrong data in {} elements", file, wrong);
+  const double share = kHeadersMax + kHeadersOfSegment / static_cast<double>(std::max<std::int64_t>(segment.count, 1));
+  for (LinkId link = 0; link < link_bytes.size(); ++link) {
+    const auto planned = static_cast<double>(link_bytes[link]);
+    const double most = planned * share + kMeetingBytes;
+    if (link_bytes[link] < kBytesToTell) continue;
+    if (sent_bytes[link] >= planned && (sent_bytes[link] <= most || frames_lost() > 0)) continue;
+    return fmt::format("{}: {} carried {:.0f} bytes where the plan has {:.0f}, with headers at most {:.0f}", file,
+                       topology.describe_link(link), sent_bytes[link], planned, most);
+  }
+  return std::nullopt;
 }
 
 void print_lab_table(const LabReport& report) {

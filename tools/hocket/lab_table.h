@@ -34,8 +34,8 @@ struct LabRow {
   };
   [[nodiscard]] std::optional<ByteRatios> byte_ratios() const;
   [[nodiscard]] std::uint64_t frames_lost() const;
-  /// Every link has sent the schedule's bytes and headers, and what was lost again; the data were right.
-  [[nodiscard]] bool good() const;
+  /// What is wrong: data, or a link that has not sent the schedule's bytes and headers, and what was lost again.
+  [[nodiscard]] std::optional<std::string> complaint(const Topology& topology) const;
 };
 
 struct LabReport {

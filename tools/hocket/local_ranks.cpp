@@ -15,9 +15,12 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/units.h"
 #include "net/secret.h"
 #include "net/socket.h"
 
@@ -28,12 +31,19 @@ using std::chrono::steady_clock;
 
 /// After the first rank has ended badly the others find out by themselves; this is for those that do not.
 constexpr std::chrono::seconds kGrace{6};
+/// The same when a rank has refused its input: they do so too, or look in vain for the one that has.
+constexpr std::chrono::seconds kGraceAfterRefusal{1};
+constexpr int kRefused = 2;
 /// The first descriptor that nobody uses for something else.
 constexpr int kListenerDescriptor = 3;
-/// Variables of launchers: a child has one launcher only.
-constexpr std::array<std::string_view, 12> kOtherLaunchers{
-    "HOCKET_", "RANK=",     "WORLD_SIZE=",   "LOCAL_RANK=",  "LOCAL_WORLD_SIZE=", "OMPI_COMM_WORLD_",
-    "PMI_",    "MPI_LOCAL", "SLURM_PROCID=", "SLURM_NTASKS", "SLURM_STEP_ID=",    "SLURM_LOCALID="};
+/// Variables of launchers, ours among them: a child has one launcher only.
+constexpr std::array<std::string_view, 18> kLaunchers{
+    "HOCKET_RANK=", "HOCKET_SIZE=", "HOCKET_LOCAL_", "HOCKET_ROOT=", "HOCKET_SECRET=",    "HOCKET_LISTENER=",
+    "HOCKET_JOB=",  "RANK=",        "WORLD_SIZE=",   "LOCAL_RANK=",  "LOCAL_WORLD_SIZE=", "OMPI_COMM_WORLD_",
+    "PMI_",         "MPI_LOCAL",    "SLURM_PROCID=", "SLURM_NTASKS", "SLURM_STEP_ID=",    "SLURM_LOCALID="};
+/// What ranks in namespaces of their own are told anew: where they talk, and that each is on a host of its own.
+constexpr std::array<std::string_view, 4> kPlaces{
+    "HOCKET_SOCKET_IFNAME=", "HOCKET_PORTS=", "HOCKET_CABLES=", "HOCKET_HOSTID="};
 
 struct Child {
   pid_t process = 0;
@@ -110,22 +120,24 @@ std::optional<cpu_set_t> core_for(std::uint32_t rank, std::size_t ranks) {
   return std::nullopt;
 }
 
-std::vector<std::string> inherited_variables() {
+bool begins_with_one_of(std::string_view word, std::span<const std::string_view> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [word](std::string_view prefix) { return word.starts_with(prefix); });
+}
+
+std::vector<std::string> inherited_variables(bool placed) {
   std::vector<std::string> kept;
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string_view word(*each);
-    const bool dropped = std::any_of(kOtherLaunchers.begin(), kOtherLaunchers.end(),
-                                     [&](std::string_view prefix) { return word.starts_with(prefix); });
-    const bool ours = word.starts_with("HOCKET_TOPO_FILE=") || word.starts_with("HOCKET_DEBUG=") ||
-                      word.starts_with("HOCKET_SHM_LEND=") || word.starts_with("HOCKET_PLUGIN_PATH=");
-    if (!dropped || ours) kept.emplace_back(word);
+    if (begins_with_one_of(word, kLaunchers) || (placed && begins_with_one_of(word, kPlaces))) continue;
+    kept.emplace_back(word);
   }
   return kept;
 }
 
 class LocalRanks {
  public:
-  LocalRanks(std::uint32_t ranks, const PlacedRanks& placed) : placed_(placed), children_(ranks) {}
+  LocalRanks(std::uint32_t ranks, PlacedRanks placed) : placed_(std::move(placed)), children_(ranks) {}
 
   Result<int> run() {
     sigset_t watched;
@@ -158,6 +170,7 @@ class LocalRanks {
       if (!placed_.namespaces.empty()) image.move_to(placed_.namespaces[rank]);
       image.write_to(placed_.output);
       HOCKET_TRY(spawn(rank, image, rank == 0 ? placed_.listener.get() : -1, mask));
+      placed_.listener.reset();
     }
     return {};
   }
@@ -165,7 +178,7 @@ class LocalRanks {
   /// Ranks in namespaces of their own are each on a host of its own, as far as they can tell.
   [[nodiscard]] std::vector<std::string> variables_of(std::uint32_t rank, const Address& root,
                                                       const Secret& secret) const {
-    std::vector<std::string> variables = inherited_variables();
+    std::vector<std::string> variables = inherited_variables(!placed_.namespaces.empty());
     variables.insert(variables.end(), placed_.variables.begin(), placed_.variables.end());
     variables.push_back(fmt::format("HOCKET_RANK={}", rank));
     variables.push_back(fmt::format("HOCKET_SIZE={}", children_.size()));
@@ -206,8 +219,23 @@ class LocalRanks {
     return !give_up_ || steady_clock::now() < *give_up_;
   }
 
-  void end_all() const {
+  void end_all() {
+    ending_ = true;
     if (group_ > 0) ::kill(-group_, SIGKILL);
+  }
+
+  /// Those that this process has ended say nothing about how it went, unless nobody else does.
+  [[nodiscard]] int status_of(std::uint32_t rank, pid_t process, int status) {
+    if (WIFEXITED(status)) return WEXITSTATUS(status);
+    if (interrupted_ != 0) return 3;
+    if (ending_ && WTERMSIG(status) == SIGKILL) {
+      fmt::print(stderr, "hocket: rank {} (pid {}) was still there {} after another had ended badly, and was ended\n",
+                 rank, process, format_seconds({std::chrono::duration<double>(grace_).count()}));
+      return 0;
+    }
+    fmt::print(stderr, "hocket: rank {} (pid {}) was ended by signal {} ({})\n", rank, process, WTERMSIG(status),
+               ::sigdescr_np(WTERMSIG(status)));
+    return 3;
   }
 
   void reap() {
@@ -216,20 +244,20 @@ class LocalRanks {
       const auto found = std::find_if(children_.begin(), children_.end(),
                                       [process](const Child& child) { return child.process == process; });
       if (found == children_.end()) continue;
-      found->status = WIFEXITED(status) ? WEXITSTATUS(status) : 3;
-      if (*found->status != 0 && !give_up_) give_up_ = steady_clock::now() + kGrace;
-      if (WIFSIGNALED(status) && interrupted_ == 0) {
-        fmt::print(stderr, "hocket: rank {} (pid {}) was ended by signal {} ({})\n", found - children_.begin(), process,
-                   WTERMSIG(status), ::sigdescr_np(WTERMSIG(status)));
-      }
+      found->status = status_of(static_cast<std::uint32_t>(found - children_.begin()), process, status);
+      if (*found->status == 0 || give_up_) continue;
+      grace_ = *found->status == kRefused ? kGraceAfterRefusal : kGrace;
+      give_up_ = steady_clock::now() + grace_;
     }
   }
 
-  const PlacedRanks& placed_;
+  PlacedRanks placed_;
   std::vector<Child> children_;
   pid_t group_ = 0;
   int interrupted_ = 0;
+  std::chrono::seconds grace_{};
   std::optional<SteadyTime> give_up_;
+  bool ending_ = false;
 };
 
 }  // namespace
@@ -246,11 +274,12 @@ Result<int> run_local_ranks(std::uint32_t ranks) {
   here.arguments = own_arguments();
   if (here.arguments.empty()) return fail(Code::kIo, "cannot read our own arguments");
   HOCKET_TRY_ASSIGN(here.listener, listen_at(Address::loopback()));
-  return LocalRanks(ranks, here).run();
+  return LocalRanks(ranks, std::move(here)).run();
 }
 
-Result<int> run_placed_ranks(const PlacedRanks& placed) {
-  return LocalRanks(static_cast<std::uint32_t>(placed.namespaces.size()), placed).run();
+Result<int> run_placed_ranks(PlacedRanks placed) {
+  const auto ranks = static_cast<std::uint32_t>(placed.namespaces.size());
+  return LocalRanks(ranks, std::move(placed)).run();
 }
 
 }  // namespace hocket

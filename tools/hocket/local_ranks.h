@@ -16,7 +16,8 @@ namespace hocket {
 /// The ranks with this process's own arguments, all on this host.
 [[nodiscard]] Result<int> run_local_ranks(std::uint32_t ranks);
 
-/// Ranks that are not simply here. Descriptors stay the caller's, apart from the listener.
+/// Ranks that are not simply here. Descriptors stay the caller's, apart from the listener, which is rank 0's alone once
+/// that runs: when rank 0 ends, whoever looks for it learns at once.
 struct PlacedRanks {
   std::vector<std::string> arguments;  // of each, with the name of the program
   std::vector<std::string> variables;  // "NAME=value", beside those that say who a rank is
@@ -24,7 +25,7 @@ struct PlacedRanks {
   Descriptor listener;                 // of rank 0, reachable for all
   int output = -1;                     // their standard output
 };
-[[nodiscard]] Result<int> run_placed_ranks(const PlacedRanks& placed);
+[[nodiscard]] Result<int> run_placed_ranks(PlacedRanks placed);
 
 /// The command line this process was started with.
 [[nodiscard]] std::vector<std::string> own_arguments();

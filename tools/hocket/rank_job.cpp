@@ -74,8 +74,9 @@ void JobFlags::declare(CLI::App& app) {
       ->check(CLI::Range(1U, kRanksMax));
   app.add_option("--transport", transport,
                  "how ranks talk: shm, tcp, a plug-in's name; auto: shm among the ranks of a host, tcp between")
+      ->envname("HOCKET_TRANSPORT")
       ->capture_default_str();
-  app.add_option("--timeout", timeout, "give up after this long")->capture_default_str();
+  app.add_option("--timeout", timeout, "give up after this long")->envname("HOCKET_TIMEOUT")->capture_default_str();
   declare_network(app);
 }
 

@@ -5,7 +5,7 @@
 namespace hocket {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -31,18 +31,18 @@ std::string_view shape_of(VertexKind kind) {
 Result<std::string> write(const Topology& t) {
   constexpr double kPointsApart = 72;
   const std::vector<DrawnPlace> places = layout_of(t);
-  std::string out = fmt::format("digraph {} {{\n", quoted(t.name()));
+  std::string out = fmt::format("digraph {} {{\n", in_quotes(t.name()));
   out += "  edge [dir=none, fontsize=9];\n  node [fontsize=10];\n";
   for (VertexId v = 0; v < places.size(); ++v) {
     const Vertex& vertex = t.vertices()[v];
-    std::string label = quoted(vertex.name);
+    std::string label = in_quotes(vertex.name);
     if (t.rank_of(v) >= 0) label.insert(label.size() - 1, fmt::format("\\nrank {}", t.rank_of(v)));
     out += fmt::format("  v{} [label={}, shape={}, pos=\"{:.0f},{:.0f}\"];\n", v, label, shape_of(vertex.kind),
                        places[v].x * kPointsApart, -places[v].y * kPointsApart);
   }
   for (const DrawnCable& cable : cables_of(t)) {
     const std::string_view direction = cable.backward == 0 ? ", dir=forward" : cable.forward == 0 ? ", dir=back" : "";
-    out += fmt::format("  v{} -> v{} [label={}{}];\n", cable.a, cable.b, quoted(label_of(cable)), direction);
+    out += fmt::format("  v{} -> v{} [label={}{}];\n", cable.a, cable.b, in_quotes(label_of(cable)), direction);
   }
   return out + "}\n";
 }

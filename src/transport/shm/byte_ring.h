@@ -54,6 +54,9 @@ class RingWriter {
   void publish(std::size_t length) {
     written_ += length;
     positions_->written.store(written_, std::memory_order_seq_cst);
+    // The next short message finds its place in this core's cache, and does not wait for the reader's.
+    for (std::size_t ahead = 0; ahead < 2; ++ahead)
+      __builtin_prefetch(&bytes_[(written_ + ahead * kCacheLineBytes) & (bytes_.size() - 1)], 1);
   }
   [[nodiscard]] bool damaged() const { return damaged_; }
 
@@ -79,9 +82,18 @@ class RingReader {
   }
   /// The next `length` bytes; no more than available() said.
   [[nodiscard]] RingParts front(std::size_t length) const { return ring_parts(bytes_, taken_, length); }
-  void consume(std::size_t length) {
+  /// True, and all in order with what follows, when a writer may have to be woken that waits for room: one that found
+  /// none is woken within the next half of the ring that is taken.
+  [[nodiscard]] bool consume(std::size_t length) {
+    const std::size_t half = bytes_.size() / 2;
+    const bool wakes = taken_ / half != (taken_ + length) / half;
     taken_ += length;
-    positions_->taken.store(taken_, std::memory_order_seq_cst);
+    if (wakes) {
+      positions_->taken.store(taken_, std::memory_order_seq_cst);
+    } else {
+      positions_->taken.store(taken_, std::memory_order_release);
+    }
+    return wakes;
   }
   [[nodiscard]] bool damaged() const { return damaged_; }
 

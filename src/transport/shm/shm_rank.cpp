@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::size_t kPartsMax = 8;
+constexpr std::size_t kPartsMax = 4;  // two frames
 /// Published at once, so that the reader copies out while the writer copies in.
 constexpr std::size_t kPublishBytes = std::size_t{32} << 10;
 
@@ -142,8 +142,8 @@ const std::byte* ShmRank::fetch(const Loan& loan, std::byte* place) {
   return to;
 }
 
-/// Whoever has failed may have written there meanwhile. Adding 0 reads the flag after everything that was read before it,
-/// which a plain load would not: what is read and written at once also releases.
+/// Whoever has failed may have written there meanwhile. Adding 0 reads the flag after everything that was read before
+/// it, which a plain load would not: what is read and written at once also releases.
 void ShmRank::used_loan(std::uint32_t peer) {
   if (segment_->state(peer).failed.fetch_add(0, std::memory_order_seq_cst) != 0) note_gone(peer, "its call has failed");
 }
@@ -175,8 +175,7 @@ bool ShmRank::read(std::uint32_t peer, TransportEvents& events) {
     Copier copier(this->room(peer));
     std::size_t taken = 0;
     for (const std::span<std::byte> part : p.in.front(available)) taken += copier.put(part);
-    p.in.consume(taken);
-    ring(peer, Doorbell::kRoom);
+    if (p.in.consume(taken)) ring(peer, Doorbell::kRoom);
     received(peer, taken, &events, recent_time());
     any = true;
   }
