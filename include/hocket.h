@@ -141,7 +141,7 @@ hktResult_t hktCommSplit(hktComm_t comm, int color, int key, hktComm_t* newcomm)
 hktResult_t hktCommDup(hktComm_t comm, hktComm_t* newcomm);
 /* After a failure, on the ranks that are left: without the `count` ranks of `exclude`. */
 hktResult_t hktCommShrink(hktComm_t comm, const int* exclude, int count, hktComm_t* newcomm);
-/* Finishes what was started. */
+/* Finishes what was started; its requests can still be waited for. */
 hktResult_t hktCommDestroy(hktComm_t comm);
 /* Ends it on all ranks; then hktCommDestroy does not wait. */
 hktResult_t hktCommAbort(hktComm_t comm);

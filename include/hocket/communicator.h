@@ -169,7 +169,7 @@ class Communicator {
   /// Connects with all other ranks; from the launcher's environment unless the options say who we are.
   [[nodiscard]] static Result<Communicator> create(const CommunicatorOptions& options = {});
   Communicator(Communicator&&) noexcept = default;
-  Communicator& operator=(Communicator&&) noexcept = default;
+  Communicator& operator=(Communicator&& other) noexcept;
   ~Communicator();
 
   [[nodiscard]] std::uint32_t rank() const;

@@ -88,6 +88,13 @@ Result<Work> PersistentCall::start(const void* input, void* output) {
 
 std::string_view PersistentCall::algorithm() const { return algorithm_; }
 
+Communicator& Communicator::operator=(Communicator&& other) noexcept {
+  if (this == &other) return *this;
+  const Communicator replaced(std::move(*this));  // ends as any other
+  core_ = std::move(other.core_);
+  return *this;
+}
+
 Communicator::~Communicator() {
   if (core_ && !core_->in_child()) core_->leave();
   drop(core_);
