@@ -2,6 +2,7 @@
 
 #include "api/probe.h"
 #include "local_ranks.h"
+#include "transport/shm/shm_meeting.h"
 
 namespace hocket {
 Result<ProbeEnd> probe_topology(const JobFlags& job) {
@@ -19,7 +20,7 @@ Result<ProbeEnd> probe_topology(const JobFlags& job) {
   options.transport = job.transport;
   options.timeout = limit;
   HOCKET_TRY_ASSIGN(Communicator ranks, Communicator::create(options));
-  HOCKET_TRY_ASSIGN(const ProbeFigures figures, probe(ranks, host_name(), {}));
+  HOCKET_TRY_ASSIGN(const ProbeFigures figures, probe(ranks, named_host(ranks.rank()).value_or(host_name()), {}));
   if (ranks.rank() != 0) return ProbeEnd{};
   HOCKET_TRY_ASSIGN(Topology topology, topology_of(figures));
   return ProbeEnd{.topology = std::move(topology), .status = 0};

@@ -29,8 +29,7 @@ std::string word_for(std::uint32_t rank, std::string_view said) {
 
 /// Two ranks that read the same here run on one kernel, or are said to be on one host.
 std::string host_id(std::uint32_t rank) {
-  const char* said = std::getenv("HOCKET_HOSTID");  // NOLINT(concurrency-mt-unsafe): nobody writes it
-  if (said != nullptr && *said != '\0') return word_for(rank, said);
+  if (std::optional<std::string> said = named_host(rank)) return *said;
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string name;
   return file >> name ? name : "unknown";
@@ -171,6 +170,12 @@ class Meeting {
 };
 
 }  // namespace
+
+std::optional<std::string> named_host(std::uint32_t rank) {
+  const char* said = std::getenv("HOCKET_HOSTID");  // NOLINT(concurrency-mt-unsafe): nobody writes it
+  if (said == nullptr || *said == '\0') return std::nullopt;
+  return word_for(rank, said);
+}
 
 Result<HostGroup> meet_in_memory(Job& job, const std::string& wish, SteadyTime deadline) {
   if (job.launch.size > 1) return Meeting(job, wish, deadline).run();

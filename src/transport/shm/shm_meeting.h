@@ -6,6 +6,9 @@
 // beyond the deadline.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "net/rendezvous.h"
 #include "transport/shm/shm_segment.h"
 
@@ -16,6 +19,9 @@ struct HostGroup {
   std::vector<std::uint32_t> ranks;  // ascending
   std::shared_ptr<ShmSegment> segment;
 };
+
+/// What HOCKET_HOSTID calls the host of that rank of this process's job.
+[[nodiscard]] std::optional<std::string> named_host(std::uint32_t rank);
 
 /// `wish`: "auto" (memory among the ranks of each host), "shm" (all ranks), or another transport's name, for which
 /// there is no memory but all must wish the same. Without a segment this rank uses no memory.
