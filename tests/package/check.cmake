@@ -34,6 +34,10 @@ run("${CMAKE_COMMAND}" -E env "PKG_CONFIG_PATH=${prefix}/lib/pkgconfig" pkg-conf
 separate_arguments(flags UNIX_COMMAND "${output}")
 run(cc -std=c99 -Wall -Wextra -Werror -pedantic "${SOURCE}/main.c" -o "${consumer}/c_by_pkg_config" ${flags})
 
+# A project in C alone.
+run("${CMAKE_COMMAND}" -S "${SOURCE}/c_only" -B "${consumer}/c_only" -G Ninja "-DCMAKE_PREFIX_PATH=${prefix}")
+run("${CMAKE_COMMAND}" --build "${consumer}/c_only")
+
 # Two ranks that meet as a launcher's would; rank 1 prints.
 string(RANDOM job)
 set(two_ranks HOCKET_SIZE=2 HOCKET_LOCAL_SIZE=2 HOCKET_TIMEOUT=20s HOCKET_JOB=package-${job})
