@@ -224,7 +224,7 @@ class LocalRanks {
     if (group_ > 0) ::kill(-group_, SIGKILL);
   }
 
-  /// Those that this process has ended say nothing about how it went, unless nobody else does.
+  /// One that this process has ended says nothing about how it went: the one that ended badly before does.
   [[nodiscard]] int status_of(std::uint32_t rank, pid_t process, int status) {
     if (WIFEXITED(status)) return WEXITSTATUS(status);
     if (interrupted_ != 0) return 3;
