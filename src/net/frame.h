@@ -15,8 +15,8 @@
 
 namespace hocket {
 
-enum class FrameKind : std::uint32_t { kHello, kSegment, kConsumed, kAbort, kPing, kReceipt, kBye, kLent };
-inline constexpr std::uint32_t kFrameKinds = 8;
+enum class FrameKind : std::uint32_t { kHello, kSegment, kConsumed, kAbort, kPing, kReceipt, kBye, kLent, kBounced };
+inline constexpr std::uint32_t kFrameKinds = 9;
 
 struct FrameHeader {
   FrameKind kind = FrameKind::kHello;

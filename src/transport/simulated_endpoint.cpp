@@ -164,6 +164,7 @@ void SimulatedEndpoint::accept(std::uint32_t from, const Frame& frame) {
     case FrameKind::kReceipt:
     case FrameKind::kBye:
     case FrameKind::kLent:
+    case FrameKind::kBounced:
       return;
   }
 }

@@ -81,7 +81,7 @@ void StreamProgram::restart() {
   for (OpState& state : states_) {
     state.memory = nullptr;
     state.offered = state.queued = state.arrived = state.lent = state.returned = 0;
-    state.listed = false;
+    state.listed = state.stalled = false;
   }
   for (Stream& stream : streams_) {
     stream.awaited = stream.receives;

@@ -3,7 +3,8 @@
 //   slots    per stream a few segments' worth, reused at once: they stay in the caches
 //   overflow as many bytes as the plan receives, reserved but untouched until slots run out, so that a stream never has
 //            to stop for lack of room and no schedule can deadlock on it
-// A segment that its sender has lent keeps no place: it is fetched when its op takes it.
+// A segment that its sender has lent keeps no place: it is fetched when its op takes it. A bounced one lies in the
+// bounce area of its sender until then.
 // Nothing is allocated after make(). Ownership: the caller of load(). Threading: one owner.
 // Refuses: memory the system does not have (an Error).
 #pragma once
@@ -17,6 +18,13 @@
 
 namespace hocket {
 
+/// How the segments of a message reach a peer.
+enum class SegmentWay : std::uint8_t {
+  kSent,     // on the stream
+  kLent,     // the peer is told where they lie, and reads them there
+  kBounced,  // copied to where the peer reads it while there is room, otherwise on the stream
+};
+
 class StreamProgram final : public LoadedProgram {
  public:
   [[nodiscard]] static Result<std::unique_ptr<StreamProgram>> make(MessageProgram program, const Streams& streams);
@@ -25,15 +33,18 @@ class StreamProgram final : public LoadedProgram {
   StreamProgram& operator=(const StreamProgram&) = delete;
 
   struct OpState {
-    std::uint32_t stream = 0;                // that carries it
-    const std::byte* memory = nullptr;       // of a send
-    std::uint32_t offered = 0;               // segments: offered to us,
-    std::uint32_t queued = 0;                //   given to the writer,
-    std::uint32_t arrived = 0;               //   or arrived
-    bool lends = false;                      // of a send: its segments are lent
-    std::uint32_t lent = 0;                  // segments lent to the peer, of a send; taken and to be told, of a receive
-    std::uint32_t returned = 0;              // of a send: lent ones that the peer has taken
-    std::uint64_t address = 0;               // of a receive: where the message begins in the memory of its sender
+    std::uint32_t stream = 0;            // that carries it
+    const std::byte* memory = nullptr;   // of a send
+    std::uint32_t offered = 0;           // segments: offered to us,
+    std::uint32_t queued = 0;            //   given to the writer,
+    std::uint32_t arrived = 0;           //   or arrived
+    SegmentWay way = SegmentWay::kSent;  // of a send
+    std::uint32_t lent = 0;              // segments the peer reads here, of a send; taken and to be told, of a receive
+    std::uint32_t returned = 0;          // of a send: of them those that the peer has taken
+    std::uint32_t first_part = 0;        // of a bounced send: the part of the area that comes back next,
+    std::uint32_t last_part = 0;         //   and the last
+    bool stalled = false;                // of a bounced send: goes on when a part of it comes back
+    std::uint64_t address = 0;           // of a receive: where the message begins in the memory of its sender
     std::array<std::byte, 8> address_out{};  // the same of a send, as it travels
     bool listed = false;                     // waits among the peer's sends, or its receives that have taken loans
     OpId next = kNoOp;                       // of the latter

@@ -7,25 +7,14 @@
 
 #include "base/circle.h"
 #include "base/units.h"
+#include "net/word.h"
 
 namespace hocket {
 namespace {
 
 constexpr std::size_t kHistory = 256;
-/// What has been given to a stream cannot be overtaken by what is more urgent: little more than a frame or two.
-constexpr std::size_t kCommittedBytes = std::size_t{64} << 10;
 /// A peer that was heard within this time is not called silent.
 constexpr std::chrono::seconds kSilence{1};
-
-std::uint64_t word_at(const std::byte* at) {
-  std::uint64_t word = 0;
-  for (int i = 0; i < 8; ++i) word |= std::to_integer<std::uint64_t>(at[i]) << (8 * i);
-  return word;
-}
-
-void put_word(std::byte* at, std::uint64_t word) {
-  for (int i = 0; i < 8; ++i) at[i] = static_cast<std::byte>(word >> (8 * i));
-}
 
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -54,6 +43,7 @@ void StreamRank::begin(LoadedProgram& program) {
   program_ = static_cast<StreamProgram*>(&program);
   program_->restart();
   loans_ = 0;
+  bounce_area_.clear();
   call_repeats_ = call_.what == program_->program().what && call_.plan == program_->program().plan;
   call_ = {call_.number + 1, program_->program().what, program_->program().plan};
   call_fingerprint_ = call_.fingerprint();
@@ -83,7 +73,7 @@ void StreamRank::offer(const MessageEnd& send, SegmentRange segments, const std:
   StreamProgram::OpState& state = program_->state(send.op);
   state.memory = memory;
   state.offered += segments.count;
-  if (state.listed) return;
+  if (state.listed || state.stalled) return;
   state.listed = true;
   link(state.stream).sends.push({state.queued, send.op});
 }
@@ -101,9 +91,10 @@ const std::byte* StreamRank::take_loan(const MessageEnd& receive, std::uint32_t 
 }
 
 void StreamRank::acknowledge(const MessageEnd& receive, std::uint32_t segment) {
-  const bool lent = program_->kept(receive.op, segment) == nullptr && receive.cut.length(segment) > 0;
-  if (!lent) return program_->give_back(receive.op, segment);
-  used_loan(receive.peer);
+  const std::byte* kept = program_->kept(receive.op, segment);
+  const bool lent = kept == nullptr && receive.cut.length(segment) > 0;
+  if (!lent && !in_bounce_area(receive.peer, kept)) return program_->give_back(receive.op, segment);
+  if (lent) used_loan(receive.peer);
   StreamProgram::OpState& state = program_->state(receive.op);
   ++state.lent;
   if (std::exchange(state.listed, true)) return;
@@ -115,112 +106,6 @@ bool StreamRank::has_outgoing(std::uint32_t stream) const {
   if (!l.open) return false;
   return !l.writer.empty() || l.hello_due || l.ping_due || l.abort_due || l.bye_due || !l.sends.empty() ||
          l.first_taken != kNoOp;
-}
-
-/// Control frames first: a hello goes before the segments of its call.
-void StreamRank::refill(Link& l) {
-  FrameHeader header{.sequence = call_.number, .fingerprint = call_fingerprint_};
-  if (l.hello_due && !repeats(l) && !l.writer.full()) {
-    header.kind = FrameKind::kHello;
-    header.length = kCallBytes;
-    l.writer.push(header, hello_out_.data(), kNoToken);
-    told(l);
-  }
-  if (l.ping_due && !l.writer.full()) {
-    header.kind = FrameKind::kPing;
-    header.length = kPingBytes;
-    l.writer.push(header, l.ping_out.data(), kPingToken);
-    l.ping_due = false;
-    l.ping_on_way = true;
-  }
-  if (l.abort_due && !l.writer.full()) {
-    header.kind = FrameKind::kAbort;
-    header.op = static_cast<std::uint32_t>(failure_->code);
-    header.length = static_cast<std::uint32_t>(abort_text_.size());
-    l.writer.push(header, std::as_bytes(std::span(abort_text_)).data(), kNoToken);
-    l.abort_due = false;
-  }
-  if (!failure_) queue_segments(l);
-  if (l.hello_due && !l.writer.full()) {
-    header.kind = FrameKind::kHello;
-    header.length = 0;
-    header.greets = true;
-    l.writer.push(header, nullptr, kNoToken);
-    header.greets = false;
-    told(l);
-  }
-  if (l.bye_due && !l.writer.full()) {
-    header.kind = FrameKind::kBye;
-    header.length = 0;
-    l.writer.push(header, nullptr, kNoToken);
-    l.bye_due = false;
-  }
-}
-
-void StreamRank::queue_segments(Link& l) {
-  if (l.hello_due && !repeats(l)) return;
-  queue_taken(l);
-  while (!l.sends.empty() && !l.writer.full() && l.writer.unsent() < kCommittedBytes) {
-    const OpId id = l.sends.lowest().op;
-    StreamProgram::OpState& state = program_->state(id);
-    queue_segment(l, id);
-    state.listed = ++state.queued < state.offered;
-    l.sends.replace_lowest({state.queued, id}, state.listed);
-  }
-}
-
-void StreamRank::queue_segment(Link& l, OpId id) {
-  StreamProgram::OpState& state = program_->state(id);
-  const MessageEnd& end = program_->op(id).end;
-  FrameHeader header{.kind = FrameKind::kSegment,
-                     .op = end.match,
-                     .sequence = call_.number,
-                     .segment = state.queued,
-                     .length = static_cast<std::uint32_t>(end.cut.length(state.queued)),
-                     .fingerprint = call_fingerprint_,
-                     .greets = l.hello_due};
-  if (l.hello_due) told(l);
-  const std::byte* begin = header.length == 0 ? nullptr : state.memory + end.cut.begin(state.queued);
-  // The engine counts segments in order: what is sent would be free before what was lent ahead of it is taken.
-  if (state.queued == 0) state.lends = header.length > 0 && lends(end.peer, {begin, header.length});
-  if (!state.lends) return l.writer.push(header, begin, id);
-  header.kind = FrameKind::kLent;
-  header.length = kLentBytes;
-  put_word(state.address_out.data(), reinterpret_cast<std::uintptr_t>(state.memory));
-  l.writer.push(header, state.address_out.data(), kNoToken);
-  ++state.lent;
-  ++loans_;
-  ++l.loans;
-}
-
-void StreamRank::queue_taken(Link& l) {
-  while (l.first_taken != kNoOp && !l.writer.full()) {
-    const OpId id = l.first_taken;
-    StreamProgram::OpState& state = program_->state(id);
-    const FrameHeader header{.kind = FrameKind::kConsumed,
-                             .op = program_->op(id).end.match,
-                             .sequence = call_.number,
-                             .segment = std::exchange(state.lent, 0),
-                             .fingerprint = call_fingerprint_};
-    l.writer.push(header, nullptr, kNoToken);
-    state.listed = false;
-    l.first_taken = state.next;
-  }
-}
-
-std::size_t StreamRank::gather(std::uint32_t stream, std::span<std::span<const std::byte>> parts) {
-  Link& l = link(stream);
-  if (!l.open) return 0;
-  refill(l);
-  return l.writer.gather(parts);
-}
-
-void StreamRank::sent(std::uint32_t stream, std::size_t bytes, TransportEvents* events) {
-  Link& l = link(stream);
-  l.writer.sent(bytes, [&](FrameWriter::Token token) {
-    if (token == kPingToken) l.ping_on_way = false;
-    if (token < kPingToken && events != nullptr && in_call()) events->acknowledged(token, 1);
-  });
 }
 
 void StreamRank::received(std::uint32_t stream, std::size_t bytes, TransportEvents* events, SteadyTime now) {
@@ -292,8 +177,10 @@ bool StreamRank::take_header(std::uint32_t stream, TransportEvents* events) {
       l.reader.place({});
       return true;
     case FrameKind::kLent:
-      if (header.length != kLentBytes || !borrows()) break;
-      return take_lent_header(stream, events);
+    case FrameKind::kBounced:
+      if (header.length != kLentBytes || !(header.kind == FrameKind::kLent ? borrows() : bounce_area_.bytes() > 0))
+        break;
+      return take_word_header(stream, events);
     case FrameKind::kConsumed:
       if (header.length != 0) break;
       l.reader.place({});
@@ -334,7 +221,7 @@ bool StreamRank::is_next(std::uint32_t stream, TransportEvents* events) {
   const Cut& cut = program_->op(h.op).end.cut;
   const std::uint32_t next = program_->state(h.op).arrived;
   if (h.segment != next || next >= cut.segments()) return false;
-  return h.kind == FrameKind::kLent ? cut.length(next) > 0 : std::int64_t{h.length} == cut.length(next);
+  return h.kind == FrameKind::kSegment ? std::int64_t{h.length} == cut.length(next) : cut.length(next) > 0;
 }
 
 bool StreamRank::take_segment_header(std::uint32_t stream, TransportEvents* events) {
@@ -352,7 +239,7 @@ bool StreamRank::take_segment_header(std::uint32_t stream, TransportEvents* even
   return true;
 }
 
-bool StreamRank::take_lent_header(std::uint32_t stream, TransportEvents* events) {
+bool StreamRank::take_word_header(std::uint32_t stream, TransportEvents* events) {
   Link& l = link(stream);
   const FrameHeader& h = l.reader.header();
   if (!is_next(stream, events)) {
@@ -384,6 +271,8 @@ void StreamRank::take_frame(std::uint32_t stream, TransportEvents* events) {
       return take_bye(stream);
     case FrameKind::kLent:
       return take_lent(stream, *events);
+    case FrameKind::kBounced:
+      return take_bounced(stream, *events);
     case FrameKind::kConsumed:
       return take_consumed(stream, events);
     case FrameKind::kReceipt:
@@ -399,6 +288,25 @@ void StreamRank::take_lent(std::uint32_t stream, TransportEvents& events) {
   events.arrived(h.op, 1);
 }
 
+void StreamRank::take_bounced(std::uint32_t stream, TransportEvents& events) {
+  const FrameHeader& h = link(stream).reader.header();
+  const std::uint64_t offset = word_at(link(stream).lent_in.data());
+  const auto bytes = static_cast<std::size_t>(program_->op(h.op).end.cut.length(h.segment));
+  if (bytes > bounce_area_.bytes() || offset > bounce_area_.bytes() - bytes)
+    return malformed(stream,
+                     fmt::format("word of a segment of {} bytes at {} of {}", bytes, offset, bounce_area_.bytes()));
+  program_->keep(h.op, h.segment, bounce_memory(streams_.peer(stream)) + offset);
+  program_->arrived(h.op);
+  events.arrived(h.op, 1);
+}
+
+bool StreamRank::in_bounce_area(std::uint32_t rank, const std::byte* bytes) {
+  if (bounce_area_.bytes() == 0 || bytes == nullptr) return false;
+  const std::less<> before;
+  const std::byte* area = bounce_memory(rank);
+  return !before(bytes, area) && before(bytes, area + bounce_area_.bytes());
+}
+
 void StreamRank::take_consumed(std::uint32_t stream, TransportEvents* events) {
   const FrameHeader& h = link(stream).reader.header();
   const bool known = of_this_call(h, events) && program_->ours(h.op) &&
@@ -408,7 +316,8 @@ void StreamRank::take_consumed(std::uint32_t stream, TransportEvents* events) {
   program_->state(h.op).returned += h.segment;
   loans_ -= h.segment;
   link(stream).loans -= h.segment;
-  events->acknowledged(h.op, h.segment);
+  if (program_->state(h.op).way == SegmentWay::kLent) return events->acknowledged(h.op, h.segment);
+  take_back(h.op, h.segment);
 }
 
 std::optional<CallNotice> StreamRank::past_call(std::uint64_t number) const {

@@ -3,7 +3,8 @@
 // On every stream: a hello with the whole CallNotice before its first message, or where the call is like the one before
 // only a mark on that message; segments straight from and into memory, a ping now and then, the first error, and a bye
 // from who leaves in order. A peer that is a call ahead is left lying. A shell that reads the memory of peers may lend
-// segments: it says where they lie, and hears when they are taken. Ownership: readers, writers, nothing of the
+// segments: it says where they lie, and hears when they are taken. One whose peers read a bounce area of
+// this rank copies segments into it, and hears when they are read. Ownership: readers, writers, nothing of the
 // caller's. Threading: one owner. Refuses: whatever the plan does not have next (kMalformed), a differing CallNotice
 // (kMismatch, both values and ranks), peers that go without a bye (kPeerFailed); each ends the communicator.
 #pragma once
@@ -12,6 +13,7 @@
 
 #include "net/frame_stream.h"
 #include "schedule/send_queue.h"
+#include "transport/bounce_area.h"
 #include "transport/call_notice.h"
 #include "transport/stream_program.h"
 
@@ -45,6 +47,13 @@ class StreamRank : public RankTransport {
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
   [[nodiscard]] std::uint32_t rank_count() const { return streams_.ranks(); }
   [[nodiscard]] std::uint32_t stream_count() const { return streams_.count(); }
+  /// Of all calls.
+  struct BounceCounts {
+    std::uint64_t copied = 0;  // segments
+    std::uint64_t sent = 0;    // for lack of room
+    std::uint64_t waits = 0;   // of an op for one of its own to come back
+  };
+  [[nodiscard]] const BounceCounts& bounce_counts() const { return bounce_counts_; }
 
  protected:
   /// A segment in the memory of a peer.
@@ -55,10 +64,15 @@ class StreamRank : public RankTransport {
     std::uint64_t address = 0;  // there
     std::size_t bytes = 0;
   };
-  /// May the peer be told where these bytes lie instead of being sent them? Asked of the first segment of a message,
-  /// the shortest: all of it goes one way.
-  [[nodiscard]] virtual bool lends(std::uint32_t /*peer*/, std::span<const std::byte> /*bytes*/) const { return false; }
+  /// Asked of the first segment of a message, the shortest.
+  [[nodiscard]] virtual SegmentWay way_of(std::uint32_t /*peer*/, std::span<const std::byte> /*bytes*/) const {
+    return SegmentWay::kSent;
+  }
   [[nodiscard]] virtual bool borrows() const { return false; }
+  /// Every rank has one of so many bytes, of which one segment takes up to a quarter. Once, before the first call.
+  void set_bounce_area(std::size_t bytes) { bounce_area_ = BounceArea(bytes); }
+  /// That of a rank as this one sees it; only its own is written.
+  [[nodiscard]] virtual std::byte* bounce_memory(std::uint32_t /*rank*/) { return nullptr; }
   /// The bytes here, in `place` or elsewhere; when they cannot be had, a failure by the next poll and any bytes.
   [[nodiscard]] virtual const std::byte* fetch(const Loan& /*loan*/, std::byte* place) { return place; }
   /// What fetch() gave was used.
@@ -78,6 +92,8 @@ class StreamRank : public RankTransport {
   [[nodiscard]] bool has_outgoing(std::uint32_t stream) const;
   [[nodiscard]] bool all_sent() const;
   [[nodiscard]] std::size_t gather(std::uint32_t stream, std::span<std::span<const std::byte>> parts);
+  /// Bytes that the last gather() copied into the bounce area.
+  [[nodiscard]] std::size_t bounced_bytes() const { return bounced_bytes_; }
   void sent(std::uint32_t stream, std::size_t bytes, TransportEvents* events);
   /// Leaves in order: a bye to everybody, or nothing after a failure.
   void take_leave();
@@ -86,7 +102,7 @@ class StreamRank : public RankTransport {
 
  private:
   static constexpr std::size_t kPingBytes = 16;
-  static constexpr std::size_t kLentBytes = 8;
+  static constexpr std::size_t kLentBytes = 8;  // a word: where it lies
   static constexpr std::size_t kAbortBytesMax = 2048;
   static constexpr FrameWriter::Token kNoToken = kNoOp;
   static constexpr FrameWriter::Token kPingToken = kNoOp - 1;
@@ -129,13 +145,14 @@ class StreamRank : public RankTransport {
   bool take_header(std::uint32_t stream, TransportEvents* events);
   bool take_hello_header(Link& l, const FrameHeader& header);
   bool take_segment_header(std::uint32_t stream, TransportEvents* events);
-  bool take_lent_header(std::uint32_t stream, TransportEvents* events);
+  bool take_word_header(std::uint32_t stream, TransportEvents* events);
   /// Whether the header's segment is the next one of its op.
   [[nodiscard]] bool is_next(std::uint32_t stream, TransportEvents* events);
   [[nodiscard]] bool of_this_call(const FrameHeader& h, TransportEvents* events) const {
     return in_call() && events != nullptr && h.sequence == call_.number && h.fingerprint == call_fingerprint_;
   }
   [[nodiscard]] const std::byte* take_loan(const MessageEnd& receive, std::uint32_t segment);
+  [[nodiscard]] bool in_bounce_area(std::uint32_t rank, const std::byte* bytes);
   void take_frame(std::uint32_t stream, TransportEvents* events);
   void take_hello(std::uint32_t stream);
   /// False when the header is left lying, or makes no sense.
@@ -145,6 +162,7 @@ class StreamRank : public RankTransport {
     return header.sequence > call_.number || (header.sequence == call_.number && !in_call());
   }
   void take_lent(std::uint32_t stream, TransportEvents& events);
+  void take_bounced(std::uint32_t stream, TransportEvents& events);
   void take_consumed(std::uint32_t stream, TransportEvents* events);
   void take_abort(std::uint32_t stream);
   void take_bye(std::uint32_t stream);
@@ -160,7 +178,12 @@ class StreamRank : public RankTransport {
   /// Whether a mark is enough to tell the peer of this call.
   [[nodiscard]] bool repeats(const Link& l) const { return call_repeats_ && l.told + 1 == call_.number; }
   void queue_segments(Link& l);
-  void queue_segment(Link& l, OpId id);
+  /// False when the op has to wait.
+  bool queue_segment(Link& l, OpId id);
+  void lend(Link& l, StreamProgram::OpState& state, FrameHeader header);
+  /// False when there is no room now.
+  bool bounce(Link& l, OpId id, FrameHeader header, std::span<const std::byte> bytes);
+  void take_back(OpId id, std::uint32_t count);
   void queue_taken(Link& l);
   void raise(Error error);
   [[nodiscard]] std::string circle_of(std::uint32_t waits_for) const;
@@ -173,6 +196,14 @@ class StreamRank : public RankTransport {
   StreamProgram* program_ = nullptr;
   std::uint32_t waited_for_ = 0;  // by the last beat
   std::uint64_t loans_ = 0;       // segments of this call that peers have been lent and not taken
+  BounceArea bounce_area_;
+  struct BouncedPart {
+    std::uint32_t next = 0;                    // of the same op
+    std::array<std::byte, kLentBytes> word{};  // its offset, as it travels
+  };
+  std::array<BouncedPart, BounceArea::kPartsMax> bounced_;
+  std::size_t bounced_bytes_ = 0;
+  BounceCounts bounce_counts_;
   CallNotice call_;
   Fingerprint call_fingerprint_;
   bool call_repeats_ = false;  // the call before but for its number

@@ -18,11 +18,12 @@ constexpr std::size_t kRecordBytes = 8;
 
 class FuzzRank final : public StreamRank {
  public:
-  FuzzRank() : StreamRank(0, {"rank 0", "rank 1"}) {}
+  FuzzRank() : StreamRank(0, {"rank 0", "rank 1"}) { set_bounce_area(area_.size()); }
   bool poll(TransportEvents& events) override { return report_failure(events); }
   void rest(SteadyTime) override {}
   void interrupt() override {}
   [[nodiscard]] bool borrows() const override { return true; }
+  [[nodiscard]] std::byte* bounce_memory(std::uint32_t /*rank*/) override { return area_.data(); }
   using StreamRank::readable;
   using StreamRank::received;
   using StreamRank::room;
@@ -40,6 +41,9 @@ class FuzzRank final : public StreamRank {
       received(1, moved, &events, {});
     }
   }
+
+ private:
+  std::array<std::byte, 256> area_{};
 };
 
 struct Counter final : TransportEvents {

@@ -37,6 +37,11 @@ class PipeRank final : public StreamRank {
       : StreamRank(rank, names(streams.ranks()), streams), bug_(&bug) {
     bug.stand_before(*this);
   }
+  /// What is not lent is bounced. `areas`: by rank, of equal size.
+  void bounce_through(std::vector<std::vector<std::byte>>& areas) {
+    areas_ = &areas;
+    set_bounce_area(areas[rank()].size());
+  }
   /// One segment of so many is lent; 0: none.
   void lend_one_of(std::uint64_t each) { lend_each_ = each; }
   [[nodiscard]] std::uint64_t fetched() const { return fetched_; }
@@ -61,8 +66,12 @@ class PipeRank final : public StreamRank {
   using StreamRank::take_leave;
 
  protected:
-  [[nodiscard]] bool lends(std::uint32_t /*peer*/, std::span<const std::byte> /*bytes*/) const override {
-    return lend_each_ > 0 && ++asked_ % lend_each_ == 0;
+  [[nodiscard]] SegmentWay way_of(std::uint32_t /*peer*/, std::span<const std::byte> /*bytes*/) const override {
+    if (lend_each_ > 0 && ++asked_ % lend_each_ == 0) return SegmentWay::kLent;
+    return areas_ != nullptr ? SegmentWay::kBounced : SegmentWay::kSent;
+  }
+  [[nodiscard]] std::byte* bounce_memory(std::uint32_t owner) override {
+    return (*areas_)[bug_->area_of(owner)].data();
   }
   [[nodiscard]] bool borrows() const override { return true; }
   /// Ranks of the world share their memory.
@@ -81,6 +90,7 @@ class PipeRank final : public StreamRank {
   }
 
   StreamBug* bug_;
+  std::vector<std::vector<std::byte>>* areas_ = nullptr;
   std::uint64_t lend_each_ = 0;
   mutable std::uint64_t asked_ = 0;
   std::uint64_t fetched_ = 0;

@@ -64,6 +64,8 @@ class StreamBug : public Transport, public TransportEvents {
                                                    std::size_t /*bytes*/) const {
     return where;
   }
+  /// Whose bounce area is taken for that of a rank.
+  [[nodiscard]] virtual std::uint32_t area_of(std::uint32_t rank) const { return rank; }
 
   // The frames that leave on a stream; `wire` takes what goes out instead of it.
   virtual void leave(std::uint32_t /*stream*/, LeavingFrame frame, std::vector<LeavingFrame>& wire) {
@@ -81,7 +83,8 @@ class StreamBug : public Transport, public TransportEvents {
 /// Without `make` no frame is looked at.
 struct PlantedBug {
   std::function<std::unique_ptr<StreamBug>()> make;  // one for every rank
-  std::optional<std::uint64_t> lend_one_of;          // one segment of so many is lent, whatever the seed says; 0: none
+  std::optional<std::uint64_t> lend_one_of{};        // one segment of so many is lent, whatever the seed says; 0: none
+  std::optional<bool> bounces{};                     // the others are bounced, whatever the seed says
 };
 
 }  // namespace hocket::test

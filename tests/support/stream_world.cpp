@@ -53,6 +53,7 @@ class StreamWorld {
     }
     for (const auto& rank : ranks_) rank->transport.lend_one_of(plant.lend_one_of.value_or(c.options.seed % 4));
     const auto segment = static_cast<std::uint64_t>(c.plan->segment().count);
+    if (plant.bounces.value_or(c.options.seed % 5 > 1)) share_areas(segment);
     most_ = std::max(most_, segment);
     capacity_ = 1 + random_.below(random_.chance(0.5) ? 100 : 5000) * (1 + segment / 256);
     victim_ = static_cast<std::uint32_t>(random_.below(c.ranks()));
@@ -73,6 +74,9 @@ class StreamWorld {
       outcome_.errors.push_back(rank->error);
       outcome_.calls.push_back(rank->call);
       outcome_.fetched += rank->transport.fetched();
+      outcome_.bounced += rank->transport.bounce_counts().copied;
+      outcome_.bounces_sent += rank->transport.bounce_counts().sent;
+      outcome_.bounces_waited += rank->transport.bounce_counts().waits;
       outcome_.told += rank->error && rank->error->text.find("was told by") != std::string::npos ? 1 : 0;
     }
     return std::move(outcome_);
@@ -88,6 +92,13 @@ class StreamWorld {
       for (std::uint32_t lane = 0; lane < kLanes; ++lane) lanes[peer].push_back(lane % streams);
     }
     return Streams(ranks, lanes);
+  }
+  /// Room for four segments, or eight: less than ranks could use.
+  void share_areas(std::uint64_t segment) {
+    const std::uint64_t lines = segment / 64 + 2;
+    areas_.resize(ranks_.size());
+    for (auto& area : areas_) area.resize(lines * 64 * (case_.options.seed % 2 == 0 ? 4 : 8));
+    for (const auto& rank : ranks_) rank->transport.bounce_through(areas_);
   }
   /// The pipe that leads out of a rank's stream, and the one that leads into it.
   Pipe& out_of(std::uint32_t rank, std::uint32_t stream) { return pipes_[rank][stream]; }
@@ -288,8 +299,9 @@ class StreamWorld {
   const SimulatedCase& case_;
   bool planted_;
   Random random_;
-  std::vector<Streams> streams_;          // by rank
-  std::vector<std::vector<Pipe>> pipes_;  // by rank and its stream
+  std::vector<Streams> streams_;               // by rank
+  std::vector<std::vector<Pipe>> pipes_;       // by rank and its stream
+  std::vector<std::vector<std::byte>> areas_;  // by rank
   std::vector<std::unique_ptr<WorldRank>> ranks_;
   std::uint64_t most_ = 350;  // bytes that move at once
   std::size_t capacity_ = 1;

@@ -11,6 +11,7 @@
 #include "support/small_schedules.h"
 #include "transport/shared_memory.h"
 #include "transport/shm/peer_memory.h"
+#include "transport/shm/shm_rank.h"
 
 namespace hocket {
 namespace {
@@ -118,6 +119,14 @@ TEST(TransportMemory, CallsReadItInPlaceAndAreRight) {
       }
       ranks[r]->remove_memory(memory.range());
     }
+    // Per call two of three thirds go through every rank twice, in segments of 64 KiB at most.
+    const auto& rank = static_cast<const ShmRank&>(*ranks[r]);
+    constexpr std::uint64_t kPerCall = std::uint64_t{4} * 2 * 1;
+    EXPECT_GE(rank.loan_counts().mapped, (6 * 3 - 1) * kPerCall);  // in the first one it may not be known yet
+    EXPECT_LE(rank.loan_counts().mapped, 6 * 3 * kPerCall);
+    EXPECT_EQ(rank.loan_counts().copied, 0U);
+    EXPECT_GE(rank.bounce_counts().copied, 2 * 3 * kPerCall);
+    EXPECT_LE(rank.bounce_counts().copied, (2 * 3 + 1) * kPerCall);
   });
   test::leave_all(std::move(ranks));
 }

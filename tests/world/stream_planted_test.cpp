@@ -102,6 +102,11 @@ struct ReadsTheLoanBefore : StreamBug {
   }
 };
 
+/// What peers have bounced is looked for in the area of rank 0.
+struct ReadsTheAreaOfRank0 : StreamBug {
+  [[nodiscard]] std::uint32_t area_of(std::uint32_t /*rank*/) const override { return 0; }
+};
+
 /// What was held because its peer was a call ahead is taken up on the first stream to each peer only.
 struct LeavesFurtherStreamsHeld : StreamBug {
   [[nodiscard]] bool resumes(std::uint32_t stream) const override {
@@ -260,8 +265,8 @@ void PrintTo(const Plant& p, std::ostream* out) { *out << p.name; }
 
 template <class Bug>
 Plant plant(const char* name, StreamScenario scenario = StreamScenario::kClean,
-            std::optional<std::uint64_t> lend_one_of = {}) {
-  return {name, scenario, {[] { return std::make_unique<Bug>(); }, lend_one_of}};
+            std::optional<std::uint64_t> lend_one_of = {}, std::optional<bool> bounces = {}) {
+  return {name, scenario, {[] { return std::make_unique<Bug>(); }, lend_one_of, bounces}};
 }
 
 /// What the judge says first, with its seed; empty when it finds nothing.
@@ -285,14 +290,19 @@ TEST_P(StreamPlanted, IsFound) {
 INSTANTIATE_TEST_SUITE_P(
     Bugs, StreamPlanted,
     testing::Values(
-        plant<FreesSendsWhenOffered>("FreesSendsWhenOffered", StreamScenario::kClean, 0),
-        plant<LandsTooEarly>("LandsTooEarly", StreamScenario::kClean, 0),
-        plant<IsThroughWithSegmentsThatArrive>("FreesSlotsOfSegmentsThatArrive", StreamScenario::kClean, 0),
+        plant<FreesSendsWhenOffered>("FreesSendsWhenOffered", StreamScenario::kClean, 0, false),
+        plant<LandsTooEarly>("LandsTooEarly", StreamScenario::kClean, 0, false),
+        plant<IsThroughWithSegmentsThatArrive>("FreesSlotsOfSegmentsThatArrive", StreamScenario::kClean, 0, false),
+        plant<IsThroughWithSegmentsThatArrive>("ThanksForBouncedThatArrive", StreamScenario::kClean, 0, true),
+        plant<EndsBeforeLoansAreTaken>("EndsBeforeBouncedAreTaken", StreamScenario::kClean, 0, true),
+        plant<ReadsTheAreaOfRank0>("ReadsTheAreaOfRank0", StreamScenario::kClean, 0, true),
+        plant<ThanksTwice>("ThanksTwiceForBounced", StreamScenario::kClean, 0, true),
+        plant<ThanksOncePerMessage>("ThanksOncePerBouncedMessage", StreamScenario::kClean, 0, true),
         plant<IsThroughWithSegmentsThatArrive>("ThanksForSegmentsThatArrive", StreamScenario::kClean, 1),
         plant<ForgetsArrivalsThatComeTogether>("ForgetsArrivalsThatComeTogether"),
         plant<SendsStagedFromTheSource>("SendsStagedFromTheSource"),
         plant<EndsBeforeLoansAreTaken>("EndsBeforeLoansAreTaken", StreamScenario::kClean, 1),
-        plant<EndsBeforeAllIsSent>("EndsBeforeAllIsSent", StreamScenario::kClean, 0),
+        plant<EndsBeforeAllIsSent>("EndsBeforeAllIsSent", StreamScenario::kClean, 0, false),
         plant<ReadsTheLoanBefore>("ReadsTheLoanBefore", StreamScenario::kClean, 1),
         plant<LeavesFurtherStreamsHeld>("LeavesFurtherStreamsHeld"),
         plant<TakesAnEndForSilence>("TakesAnEndForSilence", StreamScenario::kDeath),
@@ -310,7 +320,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 /// What looks at every frame and changes none is no bug.
 TEST(StreamPlantedNothing, IsNotFound) {
-  const PlantedBug nothing{[] { return std::make_unique<StreamBug>(); }, {}};
+  const PlantedBug nothing{[] { return std::make_unique<StreamBug>(); }, {}, {}};
   for (int s = 0; s < test::kStreamScenarios; ++s) EXPECT_EQ(found(nothing, static_cast<StreamScenario>(s), 100), "");
 }
 

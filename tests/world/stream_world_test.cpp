@@ -28,6 +28,9 @@ struct Probes {
   std::uint64_t held = 0;
   std::uint64_t told = 0;
   std::uint64_t fetched = 0;
+  std::uint64_t bounced = 0;
+  std::uint64_t bounces_sent = 0;
+  std::uint64_t bounces_waited = 0;
   std::uint64_t by_further = 0;
   std::uint64_t deaths = 0;
   std::array<std::uint64_t, test::kStreamCalls> deaths_in{};  // by call
@@ -40,6 +43,9 @@ struct Probes {
     held += o.held;
     told += o.told;
     fetched += o.fetched;
+    bounced += o.bounced;
+    bounces_sent += o.bounces_sent;
+    bounces_waited += o.bounces_waited;
     by_further += o.by_further;
     deaths += o.dead ? 1 : 0;
     if (o.dead) ++deaths_in[o.calls[*o.dead]];
@@ -65,6 +71,9 @@ TEST_P(StreamWorld, EverySeedIsRightOrNamesTheCause) {
   EXPECT_GE(probes.full_pipes, 100U);
   EXPECT_GE(probes.held, 100U);
   EXPECT_GE(probes.fetched, 1000U);
+  EXPECT_GE(probes.bounced, 1000U);
+  EXPECT_GE(probes.bounces_sent, 100U);
+  EXPECT_GE(probes.bounces_waited, 100U);
   EXPECT_GE(probes.by_further, 100000U);
   if (GetParam() == StreamScenario::kClean) return;
   EXPECT_GE(probes.failed, 300U);

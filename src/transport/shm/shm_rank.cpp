@@ -26,9 +26,11 @@ constexpr std::size_t kPublishBytes = std::size_t{32} << 10;
 constexpr std::size_t kSmallBytes = 1024;
 constexpr int kYields = 8;
 constexpr std::chrono::microseconds kYieldMax{50};
-/// Below it two copies take less time than one by the kernel.
-constexpr std::size_t kLendBytesMin = std::size_t{16} << 10;
-/// The same where the receiver reads in place.
+/// From so many bytes on a copy less is worth a word back, that it was read.
+constexpr std::size_t kBounceBytesMin = std::size_t{24} << 10;
+/// Longer ones, where they can be read at all, would not be read while others are copied.
+constexpr std::size_t kBounceBytesMax = ShmSegment::kBounceBytes / 4;
+/// The same where the receiver reads in place what its sender did not even copy.
 constexpr std::size_t kLendMappedMin = std::size_t{2} << 10;
 
 /// Some milliseconds old, and much cheaper than the exact time; for saying how long a peer has been silent.
@@ -92,6 +94,8 @@ ShmRank::ShmRank(std::uint32_t rank, std::vector<std::string> names, std::shared
                       &segment_->state(peer).bell,
                       {}});
   }
+  segment_->touch(rank);
+  set_bounce_area(ShmSegment::kBounceBytes);
   if (options.lends) show_memory();
 }
 
@@ -119,10 +123,13 @@ void ShmRank::try_memory(std::uint32_t peer) {
   segment_->ring(peer, rank()).reads_memory.store(1, std::memory_order_release);
 }
 
-bool ShmRank::lends(std::uint32_t peer, std::span<const std::byte> bytes) const {
-  if (bytes.size() < kLendMappedMin) return false;
-  if (segment_->ring(rank(), peer).reads_memory.load(std::memory_order_acquire) == 0) return false;
-  return bytes.size() >= kLendBytesMin || segment_->state(rank()).ranges.holds(bytes.data(), bytes.size());
+SegmentWay ShmRank::way_of(std::uint32_t peer, std::span<const std::byte> bytes) const {
+  if (bytes.size() < kLendMappedMin) return SegmentWay::kSent;
+  const bool reads = segment_->ring(rank(), peer).reads_memory.load(std::memory_order_acquire) != 0;
+  if (reads && segment_->state(rank()).ranges.holds(bytes.data(), bytes.size())) return SegmentWay::kLent;
+  if (bytes.size() < kBounceBytesMin) return SegmentWay::kSent;
+  if (bytes.size() <= kBounceBytesMax) return SegmentWay::kBounced;
+  return reads ? SegmentWay::kLent : SegmentWay::kSent;
 }
 
 Result<void> ShmRank::add_memory(const SharedRange& range) { return segment_->state(rank()).ranges.add(range); }
@@ -134,7 +141,11 @@ const std::byte* ShmRank::fetch(const Loan& loan, std::byte* place) {
   ShmSegment::RankState& theirs = segment_->state(loan.peer);
   const std::int64_t process = theirs.process.load(std::memory_order_relaxed);
   const std::byte* mapped = peers_[loan.peer].memory.find(theirs.ranges, process, loan.address, loan.bytes);
-  if (mapped != nullptr) return mapped;
+  if (mapped != nullptr) {
+    ++loan_counts_.mapped;
+    return mapped;
+  }
+  ++loan_counts_.copied;
   std::byte* landing = events_->landing(loan.receive, loan.segment);
   std::byte* to = landing != nullptr ? landing : place;
   const int error = read_memory(process, loan.address, std::span(to, loan.bytes));
@@ -200,6 +211,7 @@ bool ShmRank::write(std::uint32_t peer, TransportEvents* events) {
     ring(peer, Doorbell::kBytes);
     sent(peer, bytes, events);
     any = true;
+    if (bounced_bytes() > 0) return true;  // the peer's may be waiting, still in the caches
   }
   return any;
 }

@@ -1,7 +1,8 @@
 // ShmRank: StreamRank over rings of bytes in memory that all ranks of a host map. What ranks say is the same as over
-// any stream; here it moves by copying into and out of rings. Long segments move once: where the system lets a rank
-// read the memory of another, which is tried at the first call, their sender only says where they lie. What lies in
-// memory made to be shared (shared_memory.h) is mapped by the receiver and does not move at all before it is used.
+// any stream; here it moves by copying into and out of rings. Long segments are copied once, to where their receiver
+// reads them in place. What lies in memory made to be shared (shared_memory.h) is mapped by the receiver and does
+// not move at all before it is used. Those too long for that are read by the receiver where the system
+// lets a rank read the memory of another, which is tried at the first call.
 // The connection made at the rendezvous stays open and carries nothing: the kernel closes it when a process ends, and
 // so a peer's death is noticed. A waiting rank spins as its driver says, then sleeps at its doorbell and looks after
 // the connections every kLookAround.
@@ -45,12 +46,20 @@ class ShmRank final : public StreamRank {
   [[nodiscard]] Result<void> add_memory(const SharedRange& range) override;
   void remove_memory(const SharedRange& range) override;
 
+  /// Segments that peers have lent, of all calls.
+  struct LoanCounts {
+    std::uint64_t mapped = 0;  // used where they lay
+    std::uint64_t copied = 0;  // by the kernel
+  };
+  [[nodiscard]] const LoanCounts& loan_counts() const { return loan_counts_; }
+
   /// For a rank that sleeps elsewhere: false when it may not sleep now. After the sleep, or none, it rises.
   [[nodiscard]] bool doze();
   void rise() { segment_->state(rank()).bell.get_up(); }
 
  protected:
-  [[nodiscard]] bool lends(std::uint32_t peer, std::span<const std::byte> bytes) const override;
+  [[nodiscard]] SegmentWay way_of(std::uint32_t peer, std::span<const std::byte> bytes) const override;
+  [[nodiscard]] std::byte* bounce_memory(std::uint32_t rank) override { return segment_->bounce_memory(rank); }
   [[nodiscard]] bool borrows() const override { return true; }
   [[nodiscard]] const std::byte* fetch(const Loan& loan, std::byte* place) override;
   void used_loan(std::uint32_t peer) override;
@@ -92,6 +101,7 @@ class ShmRank final : public StreamRank {
   Nonce token_;  // for peers to try whether they can read it here
   std::function<void(std::uint32_t peer)> wake_;
   TransportEvents* events_ = nullptr;  // of the call's engine
+  LoanCounts loan_counts_;
   bool any_gone_ = false;
   SteadyTime looked_;
   std::atomic<bool> interrupted_{false};

@@ -17,10 +17,11 @@ namespace {
 constexpr std::uint64_t kMagic = 0x686f636b65740001ULL;
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-/// All rings of a rank together stay in its second-level cache; one ring takes a small message at least.
-constexpr std::size_t kRingBytesMax = std::size_t{256} << 10;
+/// With few ranks one ring is as long as a second-level cache, for what bounce_area.h says of memory written again; all
+/// those of a rank together stay in the caches that cores share. One ring takes a small message at least.
+constexpr std::size_t kRingBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kRingBytesMin = std::size_t{16} << 10;
-constexpr std::size_t kRingBytesOfRank = std::size_t{1} << 20;
+constexpr std::size_t kRingBytesOfRank = std::size_t{2} << 20;
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -44,7 +45,8 @@ ShmSegment::ShmSegment(std::uint32_t ranks, Descriptor file)
       states_begin_(kPage),
       rings_begin_(round_up(states_begin_ + ranks * sizeof(RankState), kPage)),
       bytes_begin_(round_up(rings_begin_ + std::size_t{ranks} * ranks * sizeof(Ring), kPage)),
-      size_(round_up(bytes_begin_ + std::size_t{ranks} * ranks * ring_size_, kPage)) {}
+      bounce_begin_(round_up(bytes_begin_ + std::size_t{ranks} * ranks * ring_size_, kHugePage)),
+      size_(bounce_begin_ + std::size_t{ranks} * kBounceBytes) {}
 
 ShmSegment::~ShmSegment() {
   if (base_ != nullptr) ::munmap(base_, size_);
@@ -54,6 +56,13 @@ ShmSegment::Head& ShmSegment::head() const { return *reinterpret_cast<Head*>(bas
 ShmSegment::RankState* ShmSegment::states() const { return reinterpret_cast<RankState*>(base_ + states_begin_); }
 ShmSegment::Ring* ShmSegment::rings() const { return reinterpret_cast<Ring*>(base_ + rings_begin_); }
 const Nonce& ShmSegment::token() const { return head().token; }
+
+void ShmSegment::touch(std::uint32_t rank) {
+#ifdef MADV_POPULATE_WRITE
+  ::madvise(ring_bytes(rank, 0).data(), ranks_ * ring_size_, MADV_POPULATE_WRITE);
+  ::madvise(bounce_memory(rank), kBounceBytes, MADV_POPULATE_WRITE);
+#endif
+}
 
 std::string ShmSegment::where() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), file_.get()); }
 

@@ -1,7 +1,7 @@
-// ShmSegment: the memory through which the ranks of one host talk: a doorbell and a state per rank, a ring per ordered
-// pair. It is a memfd without a name, so that nothing is left whichever process is killed when; sealed, so that nobody
-// can shrink it under the others. Another process maps it through /proc/PID/fd and compares its token.
-// Ownership: this mapping; the memory goes with the last one. Threading: what is shared inside is atomic.
+// ShmSegment: the memory through which the ranks of one host talk: a doorbell, a state and a bounce area per rank, a
+// ring per ordered pair. It is a memfd without a name, so that nothing is left whichever process is killed when;
+// sealed, so that nobody can shrink it under the others. Another process maps it through /proc/PID/fd and compares its
+// token. Ownership: this mapping; the memory goes with the last one. Threading: what is shared inside is atomic.
 // Refuses: systems without memfd, more ranks than kRanksMax, and memory that is not the job's (an Error each).
 #pragma once
 
@@ -19,6 +19,8 @@ namespace hocket {
 class ShmSegment {
  public:
   static constexpr std::uint32_t kRanksMax = 256;
+  /// More than the second-level cache of a core, less than what cores share (bounce_area.h says why).
+  static constexpr std::size_t kBounceBytes = std::size_t{1} << 20;
 
   [[nodiscard]] static Result<std::shared_ptr<ShmSegment>> create(std::uint32_t ranks);
   /// What create() made in another process, by where() and token() there.
@@ -51,6 +53,11 @@ class ShmSegment {
   [[nodiscard]] std::span<std::byte> ring_bytes(std::uint32_t from, std::uint32_t to) {
     return {base_ + bytes_begin_ + pair(from, to) * ring_size_, ring_size_};
   }
+  /// Has the system give the memory that a rank will write now and not, page by page, in its first calls. Where it does
+  /// not do so nothing is lost but that time.
+  void touch(std::uint32_t rank);
+  /// kBounceBytes for what a rank copies once so that others can read it.
+  [[nodiscard]] std::byte* bounce_memory(std::uint32_t rank) { return base_ + bounce_begin_ + rank * kBounceBytes; }
 
  private:
   struct Head;
@@ -67,6 +74,7 @@ class ShmSegment {
   std::size_t states_begin_;
   std::size_t rings_begin_;
   std::size_t bytes_begin_;
+  std::size_t bounce_begin_;
   std::size_t size_;
   std::byte* base_ = nullptr;
 };

@@ -1,0 +1,120 @@
+// Memory through which segments bounce: which parts of it are given out, and that long segments go through it, or where
+// they are too long for that from the memory of their sender.
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "engine/rank_driver.h"
+#include "support/connected_ranks.h"
+#include "support/small_schedules.h"
+#include "transport/bounce_area.h"
+#include "transport/shm/shm_rank.h"
+
+namespace hocket {
+namespace {
+
+TEST(TransportBounce, PartsFollowOneAnotherAndComeRoundAgain) {
+  BounceArea area(256);
+  EXPECT_EQ(area.take(100)->offset, 0U);
+  EXPECT_EQ(area.take(1)->offset, 128U);
+  EXPECT_FALSE(area.take(65));
+  const auto last = area.take(64);
+  EXPECT_EQ(last->offset, 192U);
+  EXPECT_FALSE(area.take(1));
+  area.give_back(1);  // not the oldest
+  EXPECT_FALSE(area.take(1));
+  area.give_back(0);
+  EXPECT_EQ(area.take(150)->offset, 0U);
+  EXPECT_FALSE(area.take(64));
+  area.give_back(last->id);
+  EXPECT_EQ(area.take(64)->offset, 192U);
+  area.clear();
+  EXPECT_EQ(area.take(256)->offset, 0U);
+  EXPECT_FALSE(BounceArea().take(1));
+}
+
+TEST(TransportBounce, NoPartIsGivenTwiceWhateverTheOrderInWhichTheyComeBack) {
+  struct Out {
+    BounceArea::Part part;
+    std::size_t bytes;
+  };
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Random random(seed);
+    BounceArea area(64 * (1 + random.below(300)));
+    std::vector<Out> out;
+    std::uint64_t taken = 0;
+    for (int turn = 0; turn < 2000; ++turn) {
+      const std::size_t bytes = 1 + random.below(area.bytes());
+      const auto part = random.chance(0.6) ? area.take(bytes) : std::nullopt;
+      if (part) {
+        ++taken;
+        ASSERT_LE(part->offset + bytes, area.bytes());
+        for (const Out& o : out) {
+          ASSERT_NE(o.part.id, part->id);
+          ASSERT_TRUE(o.part.offset + o.bytes <= part->offset || part->offset + bytes <= o.part.offset) << seed;
+        }
+        out.push_back({*part, bytes});
+      } else if (!out.empty()) {
+        const auto which = out.begin() + static_cast<std::ptrdiff_t>(random.below(out.size()));
+        area.give_back(which->part.id);
+        out.erase(which);
+      }
+      if (out.empty()) {
+        ASSERT_TRUE(area.take(area.bytes())) << "all are back";
+        area.clear();
+      }
+    }
+    EXPECT_GE(taken, 100U);
+  }
+}
+
+/// Segments that went each way, of all ranks, in a ring of two that moves 1 MiB in segments of so many bytes.
+struct Ways {
+  std::uint64_t bounced = 0;
+  std::uint64_t by_kernel = 0;
+  std::uint64_t mapped = 0;
+};
+
+Ways ways_of(test::Over over, std::int64_t segment) {
+  constexpr std::int64_t kCount = 1 << 17;
+  auto ranks = test::connected_ranks(2, over);
+  const VerifiedSchedule ring = prove(test::ring_all_reduce(2, 1).value()).value();
+  const Plan plan =
+      Plan::bind(ring, {ring.schedule().collective(), kCount, DataType::kI64, ReduceOp::kSum}, {segment}).value();
+  test::run_all(2, [&](std::uint32_t r) {
+    const auto driver = RankDriver::create(plan, r, *ranks[r]).value();
+    for (std::int64_t call = 0; call < 5; ++call) {
+      std::vector<std::int64_t> values(kCount);
+      for (std::int64_t i = 0; i < kCount; ++i) values[static_cast<std::size_t>(i)] = (r + 1) * i + call;
+      const Result<void> ran = driver->run({values.data(), values.data()});
+      ASSERT_TRUE(ran) << ran.error().text;
+      for (std::int64_t i = 0; i < kCount; ++i) ASSERT_EQ(values[static_cast<std::size_t>(i)], 3 * i + 2 * call);
+    }
+  });
+  Ways ways;
+  for (const auto& rank : ranks) {
+    const auto& shm = static_cast<const ShmRank&>(*rank);
+    ways.bounced += shm.bounce_counts().copied;
+    ways.by_kernel += shm.loan_counts().copied;
+    ways.mapped += shm.loan_counts().mapped;
+  }
+  test::leave_all(std::move(ranks));
+  return ways;
+}
+
+TEST(TransportBounce, LongSegmentsAreCopiedOnceAndTooLongOnesByTheKernel) {
+  constexpr std::uint64_t kMessages = 5 * 2 * 2;  // of half a MiB
+  const Ways bounced = ways_of(test::Over::kShm, 64 << 10);
+  EXPECT_EQ(bounced.bounced, kMessages * 8);
+  EXPECT_EQ(bounced.by_kernel + bounced.mapped, 0U);
+  const Ways lent = ways_of(test::Over::kShm, 512 << 10);
+  EXPECT_EQ(lent.bounced, 0U);
+  EXPECT_GE(lent.by_kernel, kMessages * 4 / 5);  // in the first call it may not be known yet that they can be read
+  EXPECT_LE(lent.by_kernel, kMessages);
+  const Ways nothing_lent = ways_of(test::Over::kRings, 512 << 10);
+  EXPECT_EQ(nothing_lent.bounced + nothing_lent.by_kernel, 0U);
+  const Ways short_ones = ways_of(test::Over::kShm, 8 << 10);
+  EXPECT_EQ(short_ones.bounced + short_ones.by_kernel, 0U);
+}
+
+}  // namespace
+}  // namespace hocket
