@@ -19,7 +19,7 @@ using std::chrono::steady_clock;
 
 /// Ranks that have cores of their own spin as long as a sleeping wake-up takes; others leave their core sooner.
 constexpr std::chrono::microseconds kSpin{50};
-constexpr std::chrono::microseconds kSpinShared{2};
+constexpr std::chrono::microseconds kSpinShared{1};
 constexpr std::uint32_t kRanksMax = 1024;
 constexpr std::size_t kCablesMax = std::size_t{1} << 26;  // bytes of the file
 
@@ -82,7 +82,7 @@ void JobFlags::declare(CLI::App& app) {
 
 void JobFlags::declare_network(CLI::App& app) {
   app.add_option("--spin", spin,
-                 "a waiting rank spins that long before it sleeps [HOCKET_SPIN, else 50us; 2us on too few cores]");
+                 "a waiting rank spins that long before it sleeps [HOCKET_SPIN, else 50us; 1us on too few cores]");
   app.add_option("--ports", ports, "ports ranks may listen on: FIRST-LAST [HOCKET_PORTS, else any]");
   app.add_option("--interface", interfaces, "interface filter, NCCL's grammar [HOCKET_SOCKET_IFNAME]");
   app.add_option("--cables", cables, "a file: addresses by which two ranks are joined directly [HOCKET_CABLES]");

@@ -24,7 +24,7 @@ constexpr std::size_t kPublishBytes = std::size_t{32} << 10;
 
 /// With so much room nobody looks how far the reader is: its position lies in its core's cache.
 constexpr std::size_t kSmallBytes = 1024;
-constexpr int kYields = 8;
+constexpr int kYields = 32;
 constexpr std::chrono::microseconds kYieldMax{50};
 /// From so many bytes on a copy less is worth a word back, that it was read.
 constexpr std::size_t kBounceBytesMin = std::size_t{24} << 10;
