@@ -53,8 +53,11 @@ ProgramOp Program::compile(OpId id) const {
 }
 
 void Program::choose_lanes() {
-  const std::vector<std::uint32_t> lanes = message_lanes(plan_.schedule(), rank_);
-  for (std::size_t i = 0; i < ops_.size(); ++i) ops_[i].end.lane = lanes[i];
+  const std::vector<MessageLane> lanes = message_lanes(plan_.schedule(), rank_);
+  for (std::size_t i = 0; i < ops_.size(); ++i) {
+    ops_[i].end.lane = lanes[i].lane;
+    ops_[i].end.turn = lanes[i].turn;
+  }
 }
 
 void Program::stage_sends() {

@@ -60,9 +60,10 @@ Result<Root> find_root(const RendezvousOptions& options) {
   return root;
 }
 
-/// "address:port process ranks host", as every rank leaves it.
-Result<Member> parse_member(std::uint32_t rank, const std::string& text, const Launch& here) {
-  std::array<std::string_view, 4> words;
+/// "address:port process ranks connections host", as every rank leaves it.
+Result<Member> parse_member(std::uint32_t rank, const std::string& text, const Launch& here,
+                            std::uint32_t connections_here) {
+  std::array<std::string_view, 5> words;
   std::string_view left = text;
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const std::size_t space = left.find(' ');
@@ -72,11 +73,16 @@ Result<Member> parse_member(std::uint32_t rank, const std::string& text, const L
   }
   Member member{rank, std::string(left), 0, {}};
   std::uint32_t ranks = 0;
+  std::uint32_t connections = 0;
   std::from_chars(words[1].data(), words[1].data() + words[1].size(), member.process);
   std::from_chars(words[2].data(), words[2].data() + words[2].size(), ranks);
   if (ranks != here.size)
     return fail(Code::kMismatch, "rank {} is one of {} ranks, but {} is one of {}", here.rank, here.size, member.text(),
                 ranks);
+  std::from_chars(words[3].data(), words[3].data() + words[3].size(), connections);
+  if (connections != connections_here)
+    return fail(Code::kMismatch, "rank {} makes {} connections to every rank, but {} makes {}", here.rank,
+                connections_here, member.text(), connections);
   HOCKET_TRY_ASSIGN(const Endpoint endpoint, parse_endpoint(std::string(words[0])));
   HOCKET_TRY_ASSIGN(member.address, resolve(endpoint));
   return member;
@@ -198,13 +204,13 @@ class Joining {
 
   Result<void> gather() {
     HOCKET_TRY_ASSIGN(const Address address, gate_->address());
-    const std::string mine =
-        fmt::format("{} {} {} {}", shown_.with_port(address.port()).text(), ::getpid(), launch_.size, host_name());
+    const std::string mine = fmt::format("{} {} {} {} {}", shown_.with_port(address.port()).text(), ::getpid(),
+                                         launch_.size, options_.connections, host_name());
     HOCKET_TRY(job_.store->set(key_of(launch_.rank), mine, options_.deadline));
     for (std::uint32_t rank = 0; rank < launch_.size; ++rank) {
       HOCKET_TRY_ASSIGN(const std::optional<std::string> words, await_member(rank));
       if (!words) return missing(rank);
-      Result<Member> member = parse_member(rank, *words, launch_);
+      Result<Member> member = parse_member(rank, *words, launch_, options_.connections);
       if (!member && launch_.rank == 0) await_readers();
       if (!member) return tl::unexpected<Error>(std::move(member.error()));
       job_.members.push_back(std::move(*member));
@@ -253,7 +259,9 @@ class Joining {
       const LinkAddresses::Joint* joint = options_.cables.between(launch_.rank, rank);
       if (joint != nullptr) lanes[rank] = joint->lanes;
     }
-    job_.streams = Streams(launch_.size, lanes);
+    std::vector<std::uint32_t> each(launch_.size, options_.connections);
+    each[launch_.rank] = 1;
+    job_.streams = Streams(launch_.size, lanes, std::move(each));
     job_.links.resize(job_.streams.count());
     for (std::uint32_t rank = 0; rank < launch_.rank; ++rank) {
       std::uint32_t which = 0;
@@ -266,7 +274,7 @@ class Joining {
   Result<void> reach_peer(std::uint32_t stream, std::uint32_t which) {
     const Member& peer = job_.members[job_.streams.peer(stream)];
     const LinkAddresses::Joint* joint = options_.cables.between(launch_.rank, peer.rank);
-    const LinkAddresses::Ends* cable = joint == nullptr ? nullptr : &joint->connections[which];
+    const LinkAddresses::Ends* cable = joint == nullptr ? nullptr : &joint->connections[which / options_.connections];
     const Address there = cable == nullptr ? peer.address : cable->remote.with_port(peer.address.port());
     const Approach approach{Patience::kItListens, cable == nullptr ? nullptr : &cable->local};
     const Claim claim{Claim::Purpose::kLink, launch_.rank, which};

@@ -2,10 +2,10 @@
 //   1. Where is rank 0? The launcher or the user says (root), or rank 0 leaves a private file on this host, or where
 //      the user says (root "file:PATH"), which several hosts may share.
 //   2. Rank 0 serves a Store there; every rank leaves its address, host and process number and reads all others'.
-//   3. Rank r connects to every lower rank and lets every higher one in through its Gate; once per cable.
+//   3. Rank r connects to every lower rank and lets every higher one in through its Gate; so often per cable.
 // One rank opens no socket. Ownership: a Job owns its sockets and, on rank 0, the store. Threading: one owner.
 // Refuses: waiting beyond the deadline (the Error names the ranks that have not come), hosts beyond loopback without a
-// secret, roots that differ between ranks of a host, ranks that believe in different numbers of ranks.
+// secret, roots that differ between ranks of a host, ranks that believe in different numbers of ranks or connections.
 #pragma once
 
 #include <memory>
@@ -40,14 +40,15 @@ struct RendezvousOptions {
   int listener = -1;   // rank 0: a socket that listens already, from the process that started the ranks
   PortRange ports;     // of the connections between ranks
   InterfaceFilter interfaces;
-  LinkAddresses cables;  // of ranks that are joined by a cable of their own
+  LinkAddresses cables;           // of ranks that are joined by a cable of their own
+  std::uint32_t connections = 1;  // between two ranks, or along each of their cables
   SteadyTime deadline;
 };
 
 struct Job {
   Launch launch;
   std::vector<Member> members;     // by rank
-  Streams streams;                 // several to peers that several cables lead to
+  Streams streams;                 // several to peers that several cables or connections lead to
   std::vector<Descriptor> links;   // by stream; none to oneself
   std::unique_ptr<Secret> secret;  // null with one rank
   std::unique_ptr<StoreServer> server;

@@ -19,23 +19,27 @@ bool same_direction(const Message& a, const Message& b) { return a.peer == b.pee
 /// Of one direction between the rank and one peer, in the sender's order.
 class LaneCount {
  public:
-  std::uint32_t of(const Op& send) {
-    const Way way{send.route, send.route == kNoRoute ? send.channel : std::uint16_t{0}};
-    const auto found = std::find(ways_.begin(), ways_.end(), way);
-    if (found != ways_.end()) return static_cast<std::uint32_t>(found - ways_.begin());
-    ways_.push_back(way);
-    return static_cast<std::uint32_t>(ways_.size() - 1);
+  MessageLane of(const Op& send) {
+    const Way way{send.route, send.route == kNoRoute ? send.channel : std::uint16_t{0}, 0};
+    auto found = std::find_if(ways_.begin(), ways_.end(),
+                              [&way](const Way& w) { return w.route == way.route && w.channel == way.channel; });
+    if (found == ways_.end()) found = ways_.insert(ways_.end(), way);
+    return {static_cast<std::uint32_t>(found - ways_.begin()), found->messages++};
   }
   void clear() { ways_.clear(); }
 
  private:
-  using Way = std::pair<std::uint32_t, std::uint16_t>;  // route, channel
+  struct Way {
+    std::uint32_t route;
+    std::uint16_t channel;
+    std::uint32_t messages;
+  };
   std::vector<Way> ways_;
 };
 
 }  // namespace
 
-std::vector<std::uint32_t> message_lanes(const Schedule& schedule, std::uint32_t rank) {
+std::vector<MessageLane> message_lanes(const Schedule& schedule, std::uint32_t rank) {
   const OpId first = schedule.first_op(rank);
   const OpId end = schedule.first_op(rank + 1);
   std::vector<Message> messages;
@@ -48,7 +52,7 @@ std::vector<std::uint32_t> message_lanes(const Schedule& schedule, std::uint32_t
   std::sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) {
     return std::tuple(a.peer, a.sent, a.send) < std::tuple(b.peer, b.sent, b.send);
   });
-  std::vector<std::uint32_t> lanes(end - first, 0);
+  std::vector<MessageLane> lanes(end - first);
   LaneCount count;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     if (i > 0 && !same_direction(messages[i - 1], messages[i])) count.clear();

@@ -40,7 +40,7 @@ Result<void> StreamProgram::reserve(const Streams& streams) {
   for (std::size_t i = 0; i < states_.size(); ++i) {
     const MessageOp& op = program_.ops[i];
     if (op.role == MessageOp::Role::kNone) continue;
-    states_[i].stream = streams.of(op.end.peer, op.end.lane);
+    states_[i].stream = streams.of(op.end.peer, op.end.lane, op.end.turn);
     Stream& stream = streams_[states_[i].stream];
     streams_[op.end.peer].involved = stream.involved = true;
     stream.sends += op.role == MessageOp::Role::kSend ? 1 : 0;

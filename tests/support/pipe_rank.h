@@ -26,6 +26,7 @@ inline MessageProgram messages_of(const Program& program) {
                       : o.receives() ? MessageOp::Role::kReceive
                                      : MessageOp::Role::kNone;
     op.end.lane = (o.receives() ? op.end.op : op.end.match) % kLanes;
+    op.end.turn = (o.receives() ? op.end.op : op.end.match) / kLanes;
     messages.ops.push_back({role, op.end});
   }
   return messages;

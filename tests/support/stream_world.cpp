@@ -83,7 +83,8 @@ class StreamWorld {
   }
 
  private:
-  /// A third of the seeds has one stream per pair; otherwise a pair has one to three.
+  /// A third of the seeds has one way per pair; otherwise a pair has one to three. One seed of seven has two streams of
+  /// every way.
   static Streams streams_of(std::uint32_t rank, std::uint32_t ranks, std::uint64_t seed) {
     std::vector<std::vector<std::uint32_t>> lanes(ranks);
     for (std::uint32_t peer = 0; peer < ranks && seed % 3 > 0; ++peer) {
@@ -91,7 +92,9 @@ class StreamWorld {
       const std::uint64_t streams = 1 + (seed / 3 + rank + peer) % kLanes;
       for (std::uint32_t lane = 0; lane < kLanes; ++lane) lanes[peer].push_back(lane % streams);
     }
-    return Streams(ranks, lanes);
+    std::vector<std::uint32_t> each(ranks, 1 + static_cast<std::uint32_t>(seed % 7 == 0));
+    each[rank] = 1;
+    return Streams(ranks, lanes, std::move(each));
   }
   /// Room for four segments, or eight: less than ranks could use.
   void share_areas(std::uint64_t segment) {

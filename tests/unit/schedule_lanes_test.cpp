@@ -17,10 +17,10 @@ VerifiedSchedule planned(std::string_view algorithm, std::string_view spec) {
 }
 
 /// By op, of all ranks.
-std::vector<std::uint32_t> all_lanes(const Schedule& s) {
-  std::vector<std::uint32_t> all;
+std::vector<MessageLane> all_lanes(const Schedule& s) {
+  std::vector<MessageLane> all;
   for (std::uint32_t rank = 0; rank < s.rank_count(); ++rank) {
-    const std::vector<std::uint32_t> lanes = message_lanes(s, rank);
+    const std::vector<MessageLane> lanes = message_lanes(s, rank);
     all.insert(all.end(), lanes.begin(), lanes.end());
   }
   return all;
@@ -30,10 +30,10 @@ TEST(ScheduleLanes, BothEndsOfAMessageCountAlike) {
   for (const std::string_view algorithm : {"packed_trees", "multitree", "dimension_rings", "swing", "direct"}) {
     const VerifiedSchedule verified = planned(algorithm, "torus:2x4");
     const Schedule& s = verified.schedule();
-    const std::vector<std::uint32_t> lanes = all_lanes(s);
+    const std::vector<MessageLane> lanes = all_lanes(s);
     for (OpId id = 0; id < s.ops().size(); ++id) {
       if (!s.op(id).sends()) continue;
-      ASSERT_EQ(lanes[id], lanes[s.match(id)]) << algorithm << " op " << id;
+      ASSERT_TRUE(lanes[id] == lanes[s.match(id)]) << algorithm << " op " << id;
     }
   }
 }
@@ -43,12 +43,12 @@ TEST(ScheduleLanes, LanesAreTheRoutesOfAPair) {
   const Schedule& s = verified.schedule();
   std::uint32_t highest = 0;
   for (std::uint32_t rank = 0; rank < s.rank_count(); ++rank) {
-    const std::vector<std::uint32_t> lanes = message_lanes(s, rank);
+    const std::vector<MessageLane> lanes = message_lanes(s, rank);
     std::vector<std::vector<std::uint32_t>> routes(s.rank_count());  // by peer, then by lane
     for (OpId id = s.first_op(rank); id < s.first_op(rank + 1); ++id) {
       const Op& op = s.op(id);
       if (!op.sends()) continue;
-      const std::uint32_t lane = lanes[id - s.first_op(rank)];
+      const std::uint32_t lane = lanes[id - s.first_op(rank)].lane;
       std::vector<std::uint32_t>& known = routes[op.peer];
       ASSERT_LE(lane, known.size());  // counted in program order, without gaps
       if (lane == known.size()) known.push_back(op.route);
@@ -63,7 +63,7 @@ TEST(ScheduleLanes, OneWayIsOneLane) {
   const VerifiedSchedule verified = planned("multitree", "torus:4x4");
   const Schedule& s = verified.schedule();
   for (std::uint32_t rank = 0; rank < s.rank_count(); ++rank) {
-    for (const std::uint32_t lane : message_lanes(s, rank)) EXPECT_EQ(lane, 0U);
+    for (const MessageLane& m : message_lanes(s, rank)) EXPECT_EQ(m.lane, 0U);
   }
 }
 
@@ -76,7 +76,7 @@ TEST(ScheduleLanes, WithoutARouteTheChannelChooses) {
     builder.recv(1, 0, {Buffer::kOutput, piece, 1}, options);
   }
   const Schedule s = std::move(builder).finish().value();
-  EXPECT_EQ(message_lanes(s, 0), (std::vector<std::uint32_t>{0, 1, 0}));
+  EXPECT_EQ(message_lanes(s, 0), (std::vector<MessageLane>{{0, 0}, {1, 0}, {0, 1}}));
   EXPECT_EQ(message_lanes(s, 1), message_lanes(s, 0));
 }
 

@@ -133,6 +133,15 @@ struct TakesAnotherLane : StreamBug {
   }
 };
 
+/// Where a lane has two connections the sender counts its turns from one.
+struct TakesAnotherTurn : StreamBug {
+  MessageProgram announced(MessageProgram program) override {
+    for (MessageOp& op : program.ops)
+      if (op.role == MessageOp::Role::kSend) ++op.end.turn;
+    return program;
+  }
+};
+
 /// What ranks compare leaves out the operator and the plan.
 struct ComparesNoOperator : StreamBug {
   MessageProgram announced(MessageProgram program) override {
@@ -307,6 +316,7 @@ INSTANTIATE_TEST_SUITE_P(
         plant<LeavesFurtherStreamsHeld>("LeavesFurtherStreamsHeld"),
         plant<TakesAnEndForSilence>("TakesAnEndForSilence", StreamScenario::kDeath),
         plant<TakesAPartOfAWriteForAll>("TakesAPartOfAWriteForAll"), plant<TakesAnotherLane>("TakesAnotherLane"),
+        plant<TakesAnotherTurn>("TakesAnotherTurn"),
         plant<ComparesNoOperator>("ComparesNoOperator", StreamScenario::kMismatch),
         plant<SendsNoHello>("SendsNoHello", StreamScenario::kMismatch), plant<LosesItsGreeting>("LosesItsGreeting"),
         plant<GreetsAlways>("GreetsAlways", StreamScenario::kMismatch),

@@ -13,11 +13,11 @@ Result<std::vector<LaneWay>> lane_ways(const Schedule& schedule, const Topology&
   HOCKET_TRY_ASSIGN(const FlatRoutes routes, FlatRoutes::resolve(schedule, topology));
   std::vector<LaneWay> out;
   for (std::uint32_t rank = 0; rank < schedule.rank_count(); ++rank) {
-    const std::vector<std::uint32_t> lanes = message_lanes(schedule, rank);
+    const std::vector<MessageLane> lanes = message_lanes(schedule, rank);
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::span<const LinkId>> ways;
     for (OpId id = schedule.first_op(rank); id < schedule.first_op(rank + 1); ++id) {
       const Op& op = schedule.op(id);
-      if (op.sends()) ways.try_emplace({op.peer, lanes[id - schedule.first_op(rank)]}, routes.of(id));
+      if (op.sends()) ways.try_emplace({op.peer, lanes[id - schedule.first_op(rank)].lane}, routes.of(id));
     }
     for (const auto& [to, links] : ways) {
       out.push_back({.from = rank, .to = to.first, .lane = to.second, .links = {links.begin(), links.end()}});
