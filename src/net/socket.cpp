@@ -13,6 +13,8 @@
 #include <system_error>
 #include <thread>
 
+#include "net/backlog.h"
+
 namespace hocket {
 namespace {
 
@@ -21,8 +23,6 @@ using std::chrono::steady_clock;
 constexpr int kBacklog = 1024;
 /// Between two attempts to reach somebody who does not listen yet.
 constexpr std::chrono::milliseconds kRetry{20};
-/// What the system takes beyond what is on the way: bytes in its hands cannot be overtaken by what is more urgent.
-constexpr int kUnsentMax = 32 << 10;
 
 Result<Descriptor> stream_socket(int family) {
   Descriptor made(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -114,7 +114,7 @@ Result<Descriptor> connect_until(const Address& address, SteadyTime deadline) {
 
 void tune(const Descriptor& socket) {
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
-  set_option(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kUnsentMax);
+  set_option(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, static_cast<int>(kBacklogMax));
   std::array<char, 16> now{};
   socklen_t length = now.size();
   ::getsockopt(socket.get(), IPPROTO_TCP, TCP_CONGESTION, now.data(), &length);

@@ -89,6 +89,8 @@ class StreamRank : public RankTransport {
   void closed(std::uint32_t stream, const std::string& why);
   /// The peer sent what nobody may send.
   void malformed(std::uint32_t stream, std::string_view what);
+  /// What has been given to a stream cannot be overtaken by what is more urgent; this much at most, or a frame.
+  void commit_at_most(std::uint32_t stream, std::size_t bytes) { link(stream).committed_max = bytes; }
   [[nodiscard]] bool has_outgoing(std::uint32_t stream) const;
   [[nodiscard]] bool all_sent() const;
   [[nodiscard]] std::size_t gather(std::uint32_t stream, std::span<std::span<const std::byte>> parts);
@@ -101,6 +103,7 @@ class StreamRank : public RankTransport {
   bool report_failure(TransportEvents& events);
 
  private:
+  static constexpr std::size_t kCommittedBytes = std::size_t{64} << 10;  // little more than a frame or two
   static constexpr std::size_t kPingBytes = 16;
   static constexpr std::size_t kLentBytes = 8;  // a word: where it lies
   static constexpr std::size_t kAbortBytesMax = 2048;
@@ -118,7 +121,8 @@ class StreamRank : public RankTransport {
     bool ping_on_way = false;
     bool abort_due = false;
     bool bye_due = false;
-    SendQueue sends;               // with segments to queue
+    SendQueue sends;  // with segments to queue
+    std::size_t committed_max = kCommittedBytes;
     std::uint64_t loans = 0;       // segments of this call that it was lent and has not taken
     OpId first_taken = kNoOp;      // list of receives that have taken lent segments
     std::uint64_t told = 0;        // the last call that the peer was told of

@@ -6,12 +6,6 @@
 #include "transport/stream_rank.h"
 
 namespace hocket {
-namespace {
-
-/// What has been given to a stream cannot be overtaken by what is more urgent: little more than a frame or two.
-constexpr std::size_t kCommittedBytes = std::size_t{64} << 10;
-
-}  // namespace
 
 /// Control frames first: a hello goes before the segments of its call.
 void StreamRank::refill(Link& l) {
@@ -56,7 +50,7 @@ void StreamRank::refill(Link& l) {
 void StreamRank::queue_segments(Link& l) {
   if (l.hello_due && !repeats(l)) return;
   queue_taken(l);
-  while (!l.sends.empty() && !l.writer.full() && l.writer.unsent() + bounced_bytes_ < kCommittedBytes) {
+  while (!l.sends.empty() && !l.writer.full() && l.writer.unsent() + bounced_bytes_ < l.committed_max) {
     const OpId id = l.sends.lowest().op;
     StreamProgram::OpState& state = program_->state(id);
     if (!queue_segment(l, id)) {

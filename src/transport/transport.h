@@ -45,8 +45,8 @@ struct MessageEnd {
   OpId match = kNoOp;  // the peer's
   std::uint32_t peer = 0;
   std::uint32_t lane = 0;  // of the connections between the two, where there are several
-  std::uint32_t turn = 0;  // of the messages that take that lane
   Cut cut;
+  std::uint32_t turn = 0;  // of the messages that take that lane
 };
 
 struct SegmentRange {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 
+#include "net/backlog.h"
 #include "net/socket.h"
 
 namespace hocket {
@@ -103,6 +104,16 @@ bool TcpRank::read(std::uint32_t stream, TransportEvents* events) {
   return any;
 }
 
+void TcpRank::count_sent(std::uint32_t stream, std::size_t bytes) {
+  std::size_t& left = look_in_[stream];
+  if (bytes < left) {
+    left -= bytes;
+    return;
+  }
+  left = kNextLook;
+  commit_at_most(stream, 2 * fit_backlog(links_[stream]));
+}
+
 bool TcpRank::write(std::uint32_t stream, TransportEvents* events) {
   bool any = false;
   while (has_outgoing(stream)) {
@@ -129,6 +140,7 @@ bool TcpRank::write(std::uint32_t stream, TransportEvents* events) {
       return is_open(stream) ? lost(stream, why) : true;
     }
     sent(stream, static_cast<std::size_t>(put), events);
+    count_sent(stream, static_cast<std::size_t>(put));
     any = true;
     if (static_cast<std::size_t>(put) < bytes) break;
   }

@@ -27,8 +27,15 @@ class TcpRank final : public StreamRank {
   void fail(const Error& error) override;
 
  private:
+  /// Bytes to send before the first look at how fast they leave, and from one look to the next.
+  static constexpr std::size_t kFirstLook = std::size_t{128} << 10;
+  static constexpr std::size_t kNextLook = std::size_t{1} << 20;
+
   TcpRank(std::uint32_t rank, std::vector<std::string> names, std::vector<Descriptor> links, Streams streams)
-      : StreamRank(rank, std::move(names), std::move(streams)), links_(std::move(links)), watched_(links_.size(), 0) {}
+      : StreamRank(rank, std::move(names), std::move(streams)),
+        links_(std::move(links)),
+        watched_(links_.size(), 0),
+        look_in_(links_.size(), kFirstLook) {}
 
   [[nodiscard]] Result<void> watch_all();
   /// Asks epoll for what this stream's connection is to be woken for.
@@ -36,12 +43,14 @@ class TcpRank final : public StreamRank {
   void unwatch(std::uint32_t stream);
   bool read(std::uint32_t stream, TransportEvents* events);
   bool write(std::uint32_t stream, TransportEvents* events);
+  void count_sent(std::uint32_t stream, std::size_t bytes);
   bool lost(std::uint32_t stream, const std::string& why);
   void flush_until(SteadyTime deadline);
   void drain_until(SteadyTime deadline);
 
   std::vector<Descriptor> links_;
   std::vector<std::uint32_t> watched_;  // epoll events asked for; 0: not watched
+  std::vector<std::size_t> look_in_;    // bytes to send before the next look at the rate
   Descriptor epoll_;
   Descriptor wakeup_;
 };
