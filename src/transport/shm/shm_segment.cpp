@@ -59,7 +59,9 @@ const Nonce& ShmSegment::token() const { return head().token; }
 
 void ShmSegment::touch(std::uint32_t rank) {
 #ifdef MADV_POPULATE_WRITE
-  ::madvise(ring_bytes(rank, 0).data(), ranks_ * ring_size_, MADV_POPULATE_WRITE);
+  for (std::uint32_t peer = 0; peer < ranks_; ++peer) {
+    if (peer != rank) ::madvise(ring_bytes(rank, peer).data(), ring_size_, MADV_POPULATE_WRITE);
+  }
   ::madvise(bounce_memory(rank), kBounceBytes, MADV_POPULATE_WRITE);
 #endif
 }
