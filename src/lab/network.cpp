@@ -5,9 +5,13 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <sstream>
+#include <string_view>
+#include <vector>
 
 #include "lab/program.h"
 #include "net/socket.h"
@@ -62,6 +66,24 @@ std::optional<std::pair<LinkId, std::int64_t>> link_in(const std::string& line) 
   for (int i = 0; i < 9; ++i) numbers >> number;
   if (!numbers) return std::nullopt;
   return std::pair(link, number);
+}
+
+/// Two lines that begin with "Tcp:": the names, and the numbers in the same order.
+std::optional<std::uint64_t> tcp_counter(std::istream& file, std::string_view name) {
+  std::vector<std::string> names;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("Tcp:")) continue;
+    std::istringstream text(line);
+    std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};
+    if (names.empty()) {
+      names = std::move(words);
+      continue;
+    }
+    const auto at = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+    if (at >= names.size() || at >= words.size()) return std::nullopt;
+    return std::strtoull(words[at].c_str(), nullptr, 10);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -167,6 +189,18 @@ Result<std::vector<std::int64_t>> LabNetwork::bytes_sent() const {
     if (sent[link] < 0) return fail(Code::kIo, "the device of link {} has no counters", link);
   }
   return sent;
+}
+
+Result<std::vector<std::uint64_t>> LabNetwork::packets_sent_again() const {
+  std::vector<std::uint64_t> all;
+  for (std::uint32_t rank = 0; rank < topology_->rank_count(); ++rank) {
+    const NetworkNamespace::Inside inside(of_rank(rank), home_);
+    std::ifstream file("/proc/thread-self/net/snmp");
+    const std::optional<std::uint64_t> packets = tcp_counter(file, "RetransSegs");
+    if (!packets) return fail(Code::kIo, "the TCP of rank {} has no counter of what it sends again", rank);
+    all.push_back(*packets);
+  }
+  return all;
 }
 
 Result<void> LabNetwork::lose(double share) {

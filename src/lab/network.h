@@ -48,6 +48,9 @@ class LabNetwork {
   [[nodiscard]] Result<void> lose(double share);
   /// By link: frames lost so far.
   [[nodiscard]] Result<std::vector<std::uint64_t>> frames_lost() const;
+  /// By rank: packets that its TCP took for lost and sent again, rightly or not; of kPacketBytes at most.
+  [[nodiscard]] Result<std::vector<std::uint64_t>> packets_sent_again() const;
+  static constexpr std::uint64_t kPacketBytes = 1514;
 
   /// Cables whose latency is real, not only planned with.
   [[nodiscard]] std::size_t slow_cables() const { return slow_.count(); }

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
+#include <set>
+#include <span>
+#include <thread>
 #include <utility>
 
 #include "bounds/bounds.h"
@@ -24,6 +28,9 @@ namespace {
 constexpr double kHeaderBytes = 48 + 66;
 /// A run executes its plan once to warm up, once timed.
 constexpr double kExecutions = 2;
+/// More than a link's queue holds.
+constexpr std::chrono::milliseconds kStill{50};
+constexpr std::chrono::seconds kSettleMax{2};
 
 /// A plan of the request, before its segment is chosen.
 struct Order {
@@ -110,11 +117,39 @@ Result<Outcome> run_once(PlacedRanks ranks, const LabNetwork& network, const std
   return outcome;
 }
 
+/// What links have sent when none has sent anything for a moment: what was on its way from before is not this plan's.
+Result<std::vector<std::int64_t>> settled_bytes(const LabNetwork& network) {
+  const auto deadline = std::chrono::steady_clock::now() + kSettleMax;
+  HOCKET_TRY_ASSIGN(std::vector<std::int64_t> last, network.bytes_sent());
+  for (;;) {
+    std::this_thread::sleep_for(kStill);
+    HOCKET_TRY_ASSIGN(std::vector<std::int64_t> now, network.bytes_sent());
+    if (now == last || std::chrono::steady_clock::now() >= deadline) return now;
+    last = std::move(now);
+  }
+}
+
+/// Of the ranks whose messages take a link, all that each of them has sent again, in bytes at most.
+std::vector<double> resent_by_link(std::span<const LaneWay> ways, std::span<const std::uint64_t> packets,
+                                   std::size_t links) {
+  std::vector<std::set<std::uint32_t>> senders(links);
+  for (const LaneWay& way : ways) {
+    for (const LinkId link : way.links) senders[link].insert(way.from);
+  }
+  std::vector<double> bytes(links, 0);
+  for (LinkId link = 0; link < links; ++link) {
+    for (const std::uint32_t rank : senders[link])
+      bytes[link] += static_cast<double>(packets[rank] * LabNetwork::kPacketBytes);
+  }
+  return bytes;
+}
+
 /// The row of one plan; the status of the ranks when that was worse than 1.
 Result<int> measure(const LabRequest& request, const Order& order, LabNetwork& network, LabRow& row) {
   HOCKET_TRY_ASSIGN(const std::string cables, network.lay(order.ways));
-  HOCKET_TRY_ASSIGN(const std::vector<std::int64_t> before, network.bytes_sent());
+  HOCKET_TRY_ASSIGN(const std::vector<std::int64_t> before, settled_bytes(network));
   HOCKET_TRY_ASSIGN(const std::vector<std::uint64_t> lost_before, network.frames_lost());
+  HOCKET_TRY_ASSIGN(const std::vector<std::uint64_t> again_before, network.packets_sent_again());
   for (std::uint32_t i = 0; i < request.lab.repeat; ++i) {
     HOCKET_TRY_ASSIGN(const Outcome outcome,
                       run_once(placed_ranks(request, network, order, row.segment), network, cables));
@@ -124,10 +159,15 @@ Result<int> measure(const LabRequest& request, const Order& order, LabNetwork& n
   }
   HOCKET_TRY_ASSIGN(const std::vector<std::int64_t> after, network.bytes_sent());
   HOCKET_TRY_ASSIGN(row.lost, network.frames_lost());
+  HOCKET_TRY_ASSIGN(std::vector<std::uint64_t> again, network.packets_sent_again());
+  const double executions = kExecutions * request.lab.repeat;
   for (LinkId link = 0; link < after.size(); ++link) {
     row.lost[link] -= lost_before[link];
-    row.sent_bytes.push_back(static_cast<double>(after[link] - before[link]) / (kExecutions * request.lab.repeat));
+    row.sent_bytes.push_back(static_cast<double>(after[link] - before[link]) / executions);
   }
+  for (std::uint32_t rank = 0; rank < again.size(); ++rank) again[rank] -= again_before[rank];
+  row.sent_again = resent_by_link(order.ways, again, after.size());
+  for (double& bytes : row.sent_again) bytes /= executions;
   return 0;
 }
 
@@ -188,6 +228,7 @@ Result<int> run_in_lab(const LabRequest& request) {
                .times = {},
                .link_bytes = best.simulated.link_bytes,
                .sent_bytes = {},
+               .sent_again = {},
                .lost = {}};
     HOCKET_TRY_ASSIGN(const int status, measure(request, order, *network, row));
     if (status > 1) return status;

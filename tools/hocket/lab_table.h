@@ -23,6 +23,7 @@ struct LabRow {
   std::uint64_t wrong = 0;               // elements, of all runs
   std::vector<std::int64_t> link_bytes;  // by link: what the schedule sends in one execution
   std::vector<double> sent_bytes;        // by link: what its device has sent, mean of all executions
+  std::vector<double> sent_again;        // by link: what TCP has sent again of that at most, mean of all executions
   std::vector<std::uint64_t> lost;       // by link: frames, of all runs
 
   [[nodiscard]] double measured() const;
@@ -34,7 +35,7 @@ struct LabRow {
   };
   [[nodiscard]] std::optional<ByteRatios> byte_ratios() const;
   [[nodiscard]] std::uint64_t frames_lost() const;
-  /// What is wrong: data, or a link that has not sent the schedule's bytes and headers, and what was lost again.
+  /// What is wrong: data, or a link that has not sent the schedule's bytes and headers, and again what TCP missed.
   [[nodiscard]] std::optional<std::string> complaint(const Topology& topology) const;
 };
 
