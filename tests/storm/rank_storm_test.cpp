@@ -85,6 +85,7 @@ std::vector<Ended> run_ranks(const std::vector<Words>& each, const std::string& 
                        fmt::format("HOCKET_LOCAL_SIZE={}", each.size()), "HOCKET_JOB=" + job}));
   }
   std::vector<Ended> ends;
+  ends.reserve(ranks.size());
   for (const auto& rank : ranks) ends.push_back(rank->wait(seconds(60)));
   return ends;
 }
