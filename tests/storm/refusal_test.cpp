@@ -170,6 +170,7 @@ TEST(Refusal, ALauncherThatDoesNotFitAPlanIsToldHow) {
   Words odd = ranks;
   odd.back() = "2MiB";
   std::vector<std::unique_ptr<Process>> each;
+  each.reserve(4);
   for (int r = 0; r < 4; ++r) {
     each.push_back(std::make_unique<Process>(
         r == 2 ? odd : ranks, Words{fmt::format("HOCKET_RANK={}", r), "HOCKET_SIZE=4", "HOCKET_LOCAL_SIZE=4",

@@ -137,6 +137,7 @@ void BenchFlags::declare_modes(CLI::App& app) {
 std::vector<SharedFlag> shared_flags(const BenchFlags& flags, const BenchRun& run) {
   const auto number = [](auto value) { return fmt::format("{}", value); };
   std::vector<std::string_view> types;
+  types.reserve(run.types.size());
   for (const DataType type : run.types) types.push_back(name_of(type));
   std::vector<SharedFlag> shared{
       {"hocket", "bench", {}},
