@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
+
+#include "api/unique_id.h"
 
 namespace hocket {
 namespace {
@@ -94,6 +97,20 @@ TEST(Settings, AFlagWinsAndIsNamed) {
   const SettingWords bad({variables_of({})}, {{"--spin", "HOCKET_SPIN", "-5us"}});
   EXPECT_EQ(bad.said("HOCKET_SPIN").time().error().text,
             "--spin: '-5us' is not a time: must be finite and not negative");
+}
+
+TEST(Settings, AnIdIsFoundAtOneOfThePorts) {
+  ::setenv("HOCKET_PORTS", "21000-21099", 1);  // NOLINT(concurrency-mt-unsafe): one thread
+  const Result<std::string> id = make_unique_id();
+  ::setenv("HOCKET_PORTS", "21099-21000", 1);  // NOLINT(concurrency-mt-unsafe): one thread
+  const Result<std::string> none = make_unique_id();
+  ::unsetenv("HOCKET_PORTS");  // NOLINT(concurrency-mt-unsafe): one thread
+  ASSERT_TRUE(id) << id.error().text;
+  const Result<MeetingPoint> point = parse_unique_id(*id);
+  ASSERT_TRUE(point);
+  EXPECT_TRUE(point->root.starts_with("127.0.0.1:210")) << point->root;
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().text, "HOCKET_PORTS: port range '21099-21000' is empty: 21099 is above 21000");
 }
 
 }  // namespace
