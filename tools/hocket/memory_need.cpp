@@ -46,6 +46,13 @@ Result<void> check_memory_here(const BoundCollective& what, const Launch& launch
               all / kGiB, here, *available / kGiB);
 }
 
+Result<void> check_own_memory(const BoundCollective& what, std::uint32_t rank, Bytes scratch) {
+  Launch alone;
+  alone.rank = rank;
+  alone.size = what.collective.ranks;
+  return check_memory_here(what, alone, scratch);
+}
+
 Result<void> check_memory_in_process(const Plan& plan) {
   const BoundCollective& what = plan.what();
   double needed = 0;

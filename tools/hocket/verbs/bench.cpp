@@ -191,7 +191,7 @@ class Bench {
   Result<void> row(const BoundCollective& what) {
     BenchRow row{.what = what, .algorithm = {}, .out_of_place = {}, .in_place = {}, .bound_s = bound_of(what)};
     HOCKET_TRY_ASSIGN(const Plan plan, this->plan(what, row));
-    HOCKET_TRY(check_memory_here(what, job_.job().launch, plan.scratch_bytes()));
+    HOCKET_TRY(check_own_memory(what, job_.rank(), plan.scratch_bytes()));
     HOCKET_TRY_ASSIGN(const auto driver,
                       RankDriver::create(plan, job_.rank(), job_.transport(), job_.driver_options()));
     HOCKET_TRY_ASSIGN(row.out_of_place, measure(*driver, what, false));
