@@ -14,10 +14,6 @@ using std::chrono::steady_clock;
 /// Waits beyond this are cut: the deadline of a call comes first.
 constexpr std::chrono::hours kWaitMax{24};
 
-const char* variable(const char* name) {
-  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody writes the environment
-}
-
 /// In a forked child nothing may be closed, joined or said: all of it is the parent's.
 void drop(std::shared_ptr<CommunicatorCore>& core) {
   if (core && core->in_child()) new std::shared_ptr<CommunicatorCore>(core);  // never destroyed
@@ -101,7 +97,7 @@ Communicator::~Communicator() {
 }
 
 Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
-  HOCKET_TRY_ASSIGN(Settings settings, read_settings(options, variable));
+  HOCKET_TRY_ASSIGN(Settings settings, read_settings(options, environment));
   HOCKET_TRY_ASSIGN(std::shared_ptr<CommunicatorCore> core, CommunicatorCore::open(std::move(settings)));
   return Communicator(std::move(core));
 }

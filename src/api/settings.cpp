@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <system_error>
 #include <thread>
 
-#include "base/units.h"
 #include "engine/cores.h"
 #include "exchange/file_text.h"
+#include "net/secret.h"
 
 namespace hocket {
 namespace {
@@ -17,136 +21,206 @@ using std::chrono::nanoseconds;
 
 /// Ranks with cores of their own spin as long as a sleeping wake-up takes; others leave their core sooner.
 constexpr std::chrono::microseconds kSpin{50};
-constexpr std::chrono::microseconds kSpinShared{2};
+constexpr std::chrono::microseconds kSpinShared{1};
 constexpr std::chrono::hours kSpinAlways{24};
 constexpr std::chrono::minutes kTimeout{10};
-constexpr double kSecondsMax = 1e6;
 constexpr std::size_t kCablesMax = std::size_t{1} << 26;  // bytes of the file
 
-/// The first that is given: an option, or one of the variables.
-std::string first_of(const Variables& variables, const std::string& option, std::initializer_list<const char*> names) {
-  if (!option.empty()) return option;
-  for (const char* name : names) {
-    const char* text = variables(name);
-    if (text != nullptr && *text != '\0') return text;
-  }
-  return {};
+/// The error of a parser, with who said the words.
+template <class T>
+Result<T> named(const Said& said, Result<T> result) {
+  if (!result) return tl::unexpected<Error>(Error{result.error().code, said.name + ": " + result.error().text});
+  return result;
 }
 
-Result<nanoseconds> time_of(const char* name, const std::string& words) {
-  const Result<Seconds> seconds = parse_seconds(words);
-  if (!seconds) return fail(seconds.error().code, "{}: {}", name, seconds.error().text);
-  if (seconds->value < 0 || seconds->value > kSecondsMax)
-    return fail(Code::kInvalidArgument, "{}={}: must be from 0s to 1000000s", name, words);
-  return nanoseconds(static_cast<std::int64_t>(seconds->value * 1e9));
-}
+/// The words of an option given in code, else what flags and variables say.
+std::string words_of(const std::string& option, const Said& said) { return option.empty() ? said.words : option; }
 
-Result<int> listener_of(const CommunicatorOptions& options, const Variables& variables) {
-  int number = options.listener;
-  const std::string text = options.rank ? "" : first_of(variables, "", {"HOCKET_LISTENER"});
-  if (number >= 0 || text.empty()) return number;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 0)
-    return fail(Code::kInvalidArgument, "HOCKET_LISTENER='{}' is not a descriptor", text);
-  return number;
+Result<int> listener_of(const CommunicatorOptions& options, const SettingWords& words) {
+  const Said said = words.said("HOCKET_LISTENER");
+  if (options.listener >= 0 || options.rank || !said.given()) return options.listener;
+  HOCKET_TRY_ASSIGN(const std::uint32_t number, said.number("a descriptor"));
+  if (number > static_cast<std::uint32_t>(std::numeric_limits<int>::max()))
+    return fail(Code::kInvalidArgument, "{} is not a descriptor", said.text());
+  return static_cast<int>(number);
 }
 
 Result<Launch> launch_of(const CommunicatorOptions& options, const Variables& variables) {
   if (options.rank.has_value() != options.size.has_value())
     return fail(Code::kInvalidArgument, "a rank needs a size, and a size a rank: give both or neither");
-  Launch launch{.source = "no launcher", .root = {}, .job = {}};
   if (options.rank) {
     if (*options.rank >= *options.size)
       return fail(Code::kInvalidArgument, "rank {} is not below the size {}", *options.rank, *options.size);
-    launch = {.rank = *options.rank, .size = *options.size, .source = "options", .root = options.root, .job = {}};
+    Launch launch = Launch::alone("options");
+    launch.rank = *options.rank;
+    launch.size = *options.size;
+    launch.root = options.root;
     if (const char* job = variables("HOCKET_JOB")) launch.job = job;
     return launch;
   }
   HOCKET_TRY_ASSIGN(const std::optional<Launch> found, read_launch(variables));
-  if (found) launch = *found;
-  if (const std::string root = first_of(variables, options.root, {"HOCKET_ROOT"}); !root.empty()) launch.root = root;
+  Launch launch = found.value_or(Launch::alone("no launcher"));
+  if (!options.root.empty()) launch.root = options.root;
   return launch;
 }
 
-Result<void> read_times(const CommunicatorOptions& options, const Variables& variables, Settings& settings) {
-  settings.driver.timeout = kTimeout;
+Result<void> read_times(const CommunicatorOptions& options, const SettingWords& words, Settings& settings) {
+  DriverOptions& driver = settings.driver;
   if (options.timeout.count() < 0) return fail(Code::kInvalidArgument, "the timeout must be above 0");
-  if (options.timeout.count() > 0) settings.driver.timeout = options.timeout;
-  if (const std::string words = first_of(variables, "", {"HOCKET_TIMEOUT"});
-      !words.empty() && options.timeout.count() == 0) {
-    HOCKET_TRY_ASSIGN(settings.driver.timeout, time_of("HOCKET_TIMEOUT", words));
-    if (settings.driver.timeout.count() == 0)
-      return fail(Code::kInvalidArgument, "HOCKET_TIMEOUT={}: must be above 0", words);
+  if (const Said said = words.said("HOCKET_TIMEOUT"); said.given()) {
+    HOCKET_TRY_ASSIGN(driver.timeout, said.time_above_0());
   }
+  if (options.timeout.count() > 0) driver.timeout = options.timeout;
   const Launch& launch = settings.rendezvous.launch;
   const std::uint32_t here = launch.local_size == 0 ? launch.size : launch.local_size;
-  settings.driver.spin = here <= std::thread::hardware_concurrency() ? kSpin : kSpinShared;
-  if (const std::string words = first_of(variables, "", {"HOCKET_SPIN"}); !words.empty()) {
-    HOCKET_TRY_ASSIGN(settings.driver.spin, time_of("HOCKET_SPIN", words));
+  driver.spin = here <= std::thread::hardware_concurrency() ? kSpin : kSpinShared;
+  if (const Said said = words.said("HOCKET_SPIN"); said.given()) {
+    HOCKET_TRY_ASSIGN(driver.spin, said.time());
   }
-  if (options.progress == ProgressMode::kDedicated) settings.driver.spin = kSpinAlways;
-  settings.rendezvous.deadline = std::chrono::steady_clock::now() + settings.driver.timeout;
+  if (options.progress == ProgressMode::kDedicated) driver.spin = kSpinAlways;
+  settings.rendezvous.deadline = std::chrono::steady_clock::now() + driver.timeout;
   return {};
 }
 
-Result<ProgressCost> read_cost(const CommunicatorOptions& options, const Variables& variables) {
+Result<ProgressCost> read_cost(const CommunicatorOptions& options, const SettingWords& words) {
   ProgressCost cost{.core = options.progress_core, .counted = options.count_time};
-  if (const std::string words = first_of(variables, "", {"HOCKET_COUNT_TIME"}); !words.empty() && !cost.counted) {
-    if (words != "0" && words != "1")
-      return fail(Code::kInvalidArgument, "HOCKET_COUNT_TIME='{}': known: 0 and 1", words);
-    cost.counted = words == "1";
+  if (const Said said = words.said("HOCKET_COUNT_TIME"); said.given()) {
+    HOCKET_TRY_ASSIGN(const bool counted, said.on());
+    cost.counted = cost.counted || counted;
   }
-  if (const std::string words = first_of(variables, "", {"HOCKET_PROGRESS_CORE"}); !words.empty() && !cost.core) {
-    std::uint32_t core = 0;
-    const auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), core);
-    if (error != std::errc{} || end != words.data() + words.size())
-      return fail(Code::kInvalidArgument, "HOCKET_PROGRESS_CORE='{}' is not a core's number", words);
-    cost.core = core;
+  const Said said = words.said("HOCKET_PROGRESS_CORE");
+  if (said.given()) {
+    HOCKET_TRY_ASSIGN(const std::uint32_t core, said.number("a core's number"));
+    if (!cost.core) cost.core = core;
   }
-  if (cost.core) HOCKET_TRY(check_core(*cost.core));
-  return cost;
+  if (!cost.core) return cost;
+  const Result<void> usable = check_core(*cost.core);
+  if (usable || options.progress_core) return usable ? Result<ProgressCost>(cost) : tl::unexpected(usable.error());
+  return tl::unexpected(said.because(usable.error()));
 }
 
-Result<DebugLevel> debug_level(const std::string& words) {
+Result<DebugLevel> debug_level(const Said& said) {
   constexpr std::array<std::string_view, 4> kWords{"none", "meeting", "plans", "calls"};
-  if (words.empty()) return DebugLevel::kSilent;
+  if (!said.given()) return DebugLevel::kSilent;
   for (std::size_t i = 0; i < kWords.size(); ++i) {
-    if (words == kWords[i] || words == std::to_string(i)) return static_cast<DebugLevel>(i);
+    if (said.words == kWords[i] || said.words == std::to_string(i)) return static_cast<DebugLevel>(i);
   }
-  return fail(Code::kInvalidArgument, "HOCKET_DEBUG='{}': known: 0 or none, 1 or meeting, 2 or plans, 3 or calls",
-              words);
+  return fail(Code::kInvalidArgument, "{}: known: 0 or none, 1 or meeting, 2 or plans, 3 or calls", said.text());
+}
+
+/// The secret of a job of one rank is used for nothing, and must be one all the same.
+Result<void> check_secret(const Said& said) {
+  if (!said.given()) return {};
+  const Result<Secret> secret = Secret::from_text(said.words);
+  if (secret) return {};
+  return fail(secret.error().code, "{}: {}", said.name, secret.error().text);
+}
+
+/// Words with commas between are those of ranks 0, 1 and so on: there is one for each.
+Result<void> check_hosts(const Said& said, const Launch& launch) {
+  const std::string& words = said.words;
+  if (words.find(',') == std::string::npos) return {};
+  const auto count = static_cast<std::uint32_t>(std::count(words.begin(), words.end(), ',') + 1);
+  if (("," + words + ",").find(",,") != std::string::npos)
+    return fail(Code::kInvalidArgument, "{}: a host without a name", said.text());
+  if (count >= launch.size) return {};
+  return fail(Code::kMismatch, "{} names the hosts of {} ranks, but there are {}", said.text(), count, launch.size);
+}
+
+Result<void> check_plug_ins(const Said& said) {
+  std::error_code error;
+  if (!said.given() || std::filesystem::is_directory(said.words, error)) return {};
+  return fail(Code::kInvalidArgument, "{} is no folder", said.text());
+}
+
+Result<void> check_file(const Said& said) {
+  if (!said.given()) return {};
+  const std::ifstream file(said.words);
+  if (file) return {};
+  return fail(Code::kInvalidArgument, "{}: cannot open it: {}", said.text(), std::generic_category().message(errno));
+}
+
+Result<void> check_port_count(const Said& said, const RendezvousOptions& meeting) {
+  const std::uint32_t needed = ports_needed(meeting);
+  if (needed <= meeting.ports.count()) return {};
+  return fail(Code::kInvalidArgument, "{}: {} of its ports are needed on this host{}, it has {}", said.text(), needed,
+              needed > 1 ? " (one for each rank, and one that rank 0 is found at)" : "", meeting.ports.count());
+}
+
+/// Where ranks listen, and by which interfaces and cables they meet.
+Result<void> read_places(const SettingWords& words, Settings& settings) {
+  RendezvousOptions& meeting = settings.rendezvous;
+  HOCKET_TRY_ASSIGN(meeting.ports, ports_of(words));
+  if (const Said said = words.said("HOCKET_PORTS"); said.given()) HOCKET_TRY(check_port_count(said, meeting));
+  HOCKET_TRY_ASSIGN(meeting.interfaces, interfaces_of(words));
+  const Said cables = words.said("HOCKET_CABLES");
+  if (!cables.given()) return {};
+  HOCKET_TRY_ASSIGN(const std::string text, named(cables, read_file_bytes(cables.words, kCablesMax)));
+  HOCKET_TRY_ASSIGN(meeting.cables, LinkAddresses::parse(text, cables.words, meeting.launch.size));
+  settings.transport.by_cable = true;
+  return {};
+}
+
+Result<void> read_transport(const CommunicatorOptions& options, const SettingWords& words, Settings& settings) {
+  TransportChoice& choice = settings.transport;
+  HOCKET_TRY(check_plug_ins(words.said("HOCKET_PLUGIN_PATH")));
+  const Said said = words.said("HOCKET_TRANSPORT");
+  if (const std::string name = words_of(options.transport, said); !name.empty()) {
+    const bool by_cable = choice.by_cable;
+    Result<TransportChoice> found = transport_named(name);
+    if (!found && options.transport.empty() && !said.by_flag) found = tl::unexpected(said.because(found.error()));
+    HOCKET_TRY_ASSIGN(choice, std::move(found));
+    choice.by_cable = by_cable;
+  }
+  if (choice.by_cable && choice.name != "auto" && choice.name != "tcp")
+    return fail(Code::kInvalidArgument, "{} uses no cables, but {} is given",
+                options.transport.empty() ? said.text() : "the transport " + choice.name,
+                words.said("HOCKET_CABLES").text());
+  if (const Said lends = words.said("HOCKET_SHM_LEND"); lends.given()) {
+    HOCKET_TRY_ASSIGN(choice.lends, lends.on());
+  }
+  return {};
 }
 
 }  // namespace
 
+Result<PortRange> ports_of(const SettingWords& words) {
+  const Said said = words.said("HOCKET_PORTS");
+  if (!said.given()) return PortRange{};
+  HOCKET_TRY_ASSIGN(PortRange range, named(said, parse_port_range(said.words)));
+  range.name = said.name;
+  return range;
+}
+
+Result<InterfaceFilter> interfaces_of(const SettingWords& words) {
+  const Said said = words.said({"HOCKET_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"});
+  return named(said, InterfaceFilter::parse(said.words));
+}
+
 Result<Settings> read_settings(const CommunicatorOptions& options, const Variables& variables) {
+  HOCKET_TRY_ASSIGN(Launch launch, launch_of(options, variables));
+  return read_settings(std::move(launch), options, SettingWords(variables, {}), kTimeout);
+}
+
+Result<Settings> read_settings(Launch launch, const CommunicatorOptions& options, const SettingWords& words,
+                               nanoseconds timeout) {
   Settings settings;
   RendezvousOptions& meeting = settings.rendezvous;
-  HOCKET_TRY_ASSIGN(meeting.launch, launch_of(options, variables));
-  meeting.secret = first_of(variables, options.secret, {"HOCKET_SECRET"});
-  HOCKET_TRY_ASSIGN(meeting.listener, listener_of(options, variables));
-  if (const std::string ports = first_of(variables, "", {"HOCKET_PORTS"}); !ports.empty()) {
-    HOCKET_TRY_ASSIGN(meeting.ports, parse_port_range(ports));
-  }
-  HOCKET_TRY_ASSIGN(meeting.interfaces,
-                    InterfaceFilter::parse(first_of(variables, "", {"HOCKET_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"})));
-  if (const std::string file = first_of(variables, "", {"HOCKET_CABLES"}); !file.empty()) {
-    HOCKET_TRY_ASSIGN(const std::string text, read_file_bytes(file, kCablesMax));
-    HOCKET_TRY_ASSIGN(meeting.cables, LinkAddresses::parse(text, file, meeting.launch.size));
-    settings.transport.by_cable = true;
-  }
-  HOCKET_TRY(read_times(options, variables, settings));
-  settings.topology = first_of(variables, options.topology, {"HOCKET_TOPO_FILE"});
-  settings.plan_file = first_of(variables, options.plan_file, {"HOCKET_PLAN_FILE"});
-  if (const std::string name = first_of(variables, options.transport, {"HOCKET_TRANSPORT"}); !name.empty()) {
-    const bool by_cable = settings.transport.by_cable;
-    HOCKET_TRY_ASSIGN(settings.transport, transport_named(name));
-    settings.transport.by_cable = by_cable;
-  }
-  settings.transport.lends = first_of(variables, "", {"HOCKET_SHM_LEND"}) != "0";
+  settings.driver.timeout = timeout;
+  meeting.launch = std::move(launch);
+  HOCKET_TRY(check_secret(words.said("HOCKET_SECRET")));
+  meeting.secret = words_of(options.secret, words.said("HOCKET_SECRET"));
+  HOCKET_TRY_ASSIGN(meeting.listener, listener_of(options, words));
+  HOCKET_TRY(check_hosts(words.said("HOCKET_HOSTID"), meeting.launch));
+  HOCKET_TRY(read_places(words, settings));
+  HOCKET_TRY(read_times(options, words, settings));
+  settings.topology = words_of(options.topology, words.said("HOCKET_TOPO_FILE"));
+  settings.plan_file = words_of(options.plan_file, words.said("HOCKET_PLAN_FILE"));
+  HOCKET_TRY(check_file(words.said("HOCKET_PLAN_FILE")));
+  HOCKET_TRY(read_transport(options, words, settings));
   settings.progress = options.progress;
-  HOCKET_TRY_ASSIGN(settings.cost, read_cost(options, variables));
-  HOCKET_TRY_ASSIGN(settings.debug, debug_level(first_of(variables, "", {"HOCKET_DEBUG"})));
+  HOCKET_TRY_ASSIGN(settings.cost, read_cost(options, words));
+  HOCKET_TRY_ASSIGN(settings.debug, debug_level(words.said("HOCKET_DEBUG")));
   return settings;
 }
 

@@ -1,11 +1,14 @@
 // Settings: what a communicator needs to begin, from its options and, where those are silent, from the environment.
-//   HOCKET_TOPO_FILE HOCKET_PLAN_FILE HOCKET_TRANSPORT HOCKET_SHM_LEND HOCKET_TIMEOUT HOCKET_SPIN HOCKET_PORTS
-//   HOCKET_SOCKET_IFNAME HOCKET_SECRET HOCKET_ROOT HOCKET_CABLES HOCKET_LISTENER HOCKET_DEBUG HOCKET_PROGRESS_CORE
-//   HOCKET_COUNT_TIME, and the launcher's variables (net/launch.h)
-// Ownership: plain values. Threading: pure function over the environment.
-// Refuses: words that do not parse (the Error names the variable), a rank without a size.
+//   HOCKET_TOPO_FILE HOCKET_PLAN_FILE HOCKET_TRANSPORT HOCKET_PLUGIN_PATH HOCKET_SHM_LEND HOCKET_HOSTID
+//   HOCKET_TIMEOUT HOCKET_SPIN HOCKET_PORTS HOCKET_SOCKET_IFNAME HOCKET_SECRET HOCKET_CABLES HOCKET_LISTENER
+//   HOCKET_DEBUG HOCKET_PROGRESS_CORE HOCKET_COUNT_TIME, and the launcher's variables with HOCKET_ROOT (net/launch.h)
+// The library and the tools read them here; a tool's flags win over variables.
+// Ownership: plain values. Threading: pure functions over the environment.
+// Refuses: words that do not parse (the Error names the variable or flag), also of settings that this job does not use;
+// a rank without a size; ranges of ports and lists of hosts too short for the ranks.
 #pragma once
 
+#include "api/setting_words.h"
 #include "engine/rank_driver.h"
 #include "hocket/communicator.h"
 #include "net/rendezvous.h"
@@ -35,6 +38,13 @@ struct Settings {
 };
 
 [[nodiscard]] Result<Settings> read_settings(const CommunicatorOptions& options, const Variables& variables);
+/// The same for a tool, which has found its launch. `timeout`: when neither options, flags nor variables say one.
+[[nodiscard]] Result<Settings> read_settings(Launch launch, const CommunicatorOptions& options,
+                                             const SettingWords& words, std::chrono::nanoseconds timeout);
+
+/// Where this process may listen.
+[[nodiscard]] Result<PortRange> ports_of(const SettingWords& words);
+[[nodiscard]] Result<InterfaceFilter> interfaces_of(const SettingWords& words);
 
 /// Lines of HOCKET_DEBUG on standard error: "hocket rank 2 (host a, pid 17): ...".
 class DebugLog {

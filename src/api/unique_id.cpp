@@ -1,9 +1,9 @@
 #include "api/unique_id.h"
 
-#include <cstdlib>
 #include <map>
 #include <mutex>
 
+#include "api/settings.h"
 #include "net/interfaces.h"
 #include "net/secret.h"
 #include "net/socket.h"
@@ -24,19 +24,9 @@ Listeners& listeners() {
   return table;
 }
 
-std::string interface_filter() {
-  for (const char* name : {"HOCKET_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"}) {
-    const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody writes the environment
-    if (text != nullptr && *text != '\0') return text;
-  }
-  return {};
-}
-
 /// Loopback, unless an interface was named.
-Result<Address> where_to_listen() {
-  const std::string words = interface_filter();
-  if (words.empty()) return Address::loopback();
-  HOCKET_TRY_ASSIGN(const InterfaceFilter filter, InterfaceFilter::parse(words));
+Result<Address> where_to_listen(const InterfaceFilter& filter) {
+  if (filter.empty()) return Address::loopback();
   HOCKET_TRY_ASSIGN(const std::vector<Interface> all, list_interfaces());
   HOCKET_TRY_ASSIGN(const Interface chosen, choose_interface(all, {filter, AF_UNSPEC, false}));
   return chosen.address;
@@ -45,8 +35,11 @@ Result<Address> where_to_listen() {
 }  // namespace
 
 Result<std::string> make_unique_id() {
-  HOCKET_TRY_ASSIGN(const Address where, where_to_listen());
-  HOCKET_TRY_ASSIGN(Descriptor listener, listen_at(where.with_port(0)));
+  const SettingWords words(environment, {});
+  HOCKET_TRY_ASSIGN(const InterfaceFilter filter, interfaces_of(words));
+  HOCKET_TRY_ASSIGN(const PortRange ports, ports_of(words));
+  HOCKET_TRY_ASSIGN(const Address where, where_to_listen(filter));
+  HOCKET_TRY_ASSIGN(Descriptor listener, listen_in(ports, where, 1));
   HOCKET_TRY_ASSIGN(const Address address, local_address(listener));
   HOCKET_TRY_ASSIGN(const Secret secret, Secret::random());
   const std::string text = fmt::format("{}{} {}", kBegin, address.text(), secret.text());

@@ -78,7 +78,10 @@ bool Gate::go_on(Stranger& stranger) {
     if (got < 0) break;
     handshake.received(std::span(bytes).first(static_cast<std::size_t>(got)));
   }
-  if (handshake.state() == Handshake::State::kRefused) return false;
+  if (handshake.state() == Handshake::State::kRefused) {
+    turn_away(stranger);
+    return false;
+  }
   while (!handshake.outgoing().empty()) {
     const auto out = handshake.outgoing();
     const ssize_t put = ::send(stranger.socket.get(), out.data(), out.size(), MSG_NOSIGNAL);
@@ -89,8 +92,19 @@ bool Gate::go_on(Stranger& stranger) {
   return true;
 }
 
+/// Says so, where there is something to say: what the system takes at once.
+void Gate::turn_away(Stranger& stranger) {
+  const std::span<const std::byte> last = stranger.handshake.outgoing();
+  if (last.empty()) return;
+  [[maybe_unused]] const ssize_t put = ::send(stranger.socket.get(), last.data(), last.size(), MSG_NOSIGNAL);
+  if (!stranger.handshake.unproved()) return;
+  const Result<Address> from = remote_address(stranger.socket);
+  unproved_.push_back({*stranger.handshake.unproved(), from ? from->host() : "an address that is gone"});
+}
+
 std::vector<Guest> Gate::admit() {
   const SteadyTime now = steady_clock::now();
+  unproved_.clear();
   take_new(now);
   std::vector<Guest> guests;
   std::vector<std::unique_ptr<Stranger>> kept;

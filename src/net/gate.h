@@ -8,12 +8,19 @@
 #include <poll.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "net/handshake.h"
 #include "net/socket.h"
 
 namespace hocket {
+
+/// Somebody who claimed a rank without knowing the secret: it may be one of ours that was given another, or a stranger.
+struct Unproved {
+  Claim claim;
+  std::string host;  // address it came from
+};
 
 struct Guest {
   Descriptor socket;
@@ -34,6 +41,8 @@ class Gate {
   [[nodiscard]] SteadyTime next_deadline(SteadyTime none) const;
   /// Takes new connections and goes on with those that wait; returns who is through.
   [[nodiscard]] std::vector<Guest> admit();
+  /// Of those turned away in the last admit(); at most kStrangersMax.
+  [[nodiscard]] const std::vector<Unproved>& unproved() const { return unproved_; }
 
   [[nodiscard]] std::size_t turned_away() const { return turned_away_; }
   [[nodiscard]] std::size_t waiting() const { return strangers_.size(); }
@@ -46,12 +55,14 @@ class Gate {
   };
   void take_new(SteadyTime now);
   /// False when it is to be turned away.
-  [[nodiscard]] static bool go_on(Stranger& stranger);
+  [[nodiscard]] bool go_on(Stranger& stranger);
+  void turn_away(Stranger& stranger);
 
   Descriptor listener_;
   const Secret* secret_;
   std::vector<std::unique_ptr<Stranger>> strangers_;  // the longest waiting first
   SteadyTime accept_again_;
+  std::vector<Unproved> unproved_;
   std::size_t turned_away_ = 0;
 };
 

@@ -86,8 +86,7 @@ void Handshake::take_answer() {
   Proof proof{};
   std::memcpy(proof.data(), at + theirs_.size() + kClaimBytes, proof.size());
   const bool spelled_so = std::ranges::equal(spell(claim_), std::span(at + theirs_.size(), kClaimBytes));
-  if (!spelled_so || !secret_->proves(statement("connector").all(), proof))
-    return refuse("it does not know the secret of this job");
+  if (!spelled_so || !secret_->proves(statement("connector").all(), proof)) return turn_down();
   if (claim_.purpose != Claim::Purpose::kStore && claim_.purpose != Claim::Purpose::kLink)
     return refuse("it wants something unknown");
   out_.add(bytes_of(kGreeting));
@@ -96,9 +95,17 @@ void Handshake::take_answer() {
   state_ = State::kDone;
 }
 
+void Handshake::turn_down() {
+  unproved_ = claim_;
+  refuse("its secret is another");
+  out_.add(bytes_of(kGreeting));
+  out_.add(Proof{});
+}
+
 void Handshake::take_verdict() {
   Proof proof{};
   std::memcpy(proof.data(), in_.data() + kGreeting.size(), proof.size());
+  if (proof == Proof{}) return refuse("its secret is another than ours (HOCKET_SECRET)");
   if (!secret_->proves(statement("listener").all(), proof)) return refuse("it does not know the secret of this job");
   expected_ = in_.size();
   state_ = State::kDone;

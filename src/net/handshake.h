@@ -1,13 +1,16 @@
 // Handshake: how two ends of a new connection prove to each other that they belong to one job.
 //   listener  -> challenge: greeting, nonce a                     40 bytes
 //   connector -> answer: greeting, nonce b, claim, proof          88 bytes   proof: HMAC("connector", a, b, claim)
-//   listener  -> verdict: greeting, proof                         40 bytes   proof: HMAC("listener", a, b, claim)
-// Sans-IO: told what arrived, says what to send. Only here is an AuthenticatedPeer made. Ownership: keeps the secret's
-// pointer. Threading: one owner. Refuses: any other byte, at once; a stranger costs 88 bytes and one HMAC at most.
+//   listener  -> verdict: greeting, proof                         40 bytes   proof: HMAC("listener", a, b, claim),
+//                                                                            or zeros: the answer proved another secret
+// Zeros say no more than a closed connection, but to one of ours: why. Sans-IO: told what arrived, says what to send.
+// Only here is an AuthenticatedPeer made. Ownership: keeps the secret's pointer. Threading: one owner. Refuses: any
+// other byte, at once; a stranger costs 88 bytes and one HMAC at most.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/assert.h"
@@ -64,6 +67,8 @@ class Handshake {
   [[nodiscard]] State state() const { return state_; }
   /// Why it was refused.
   [[nodiscard]] const std::string& reason() const { return reason_; }
+  /// Of the listening end, refused: who the connector says to be without knowing the secret. Nobody vouches for it.
+  [[nodiscard]] const std::optional<Claim>& unproved() const { return unproved_; }
   /// Once done (the last bytes to send may still be outgoing).
   [[nodiscard]] AuthenticatedPeer peer() const { return AuthenticatedPeer(claim_); }
 
@@ -77,6 +82,7 @@ class Handshake {
   void take_challenge();
   void take_answer();
   void take_verdict();
+  void turn_down();
   void refuse(std::string reason);
   [[nodiscard]] ShortBytes statement(std::string_view side) const;
 
@@ -87,6 +93,7 @@ class Handshake {
   Claim claim_;
   State state_ = State::kPending;
   std::string reason_;
+  std::optional<Claim> unproved_;
   ShortBytes out_;
   std::size_t out_sent_ = 0;
   ShortBytes in_;

@@ -4,7 +4,10 @@
 
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <vector>
+
+#include "net/address.h"
 
 namespace hocket {
 namespace {
@@ -15,40 +18,52 @@ struct Source {
   const char* size;
   const char* local_rank;
   const char* local_size;
-  const char* must;  // set by this launcher and nobody else, or null
+  const char* mark;  // without it the others are a surrounding's, not a launch: ignored; or null
+  /// Where rank 0 is, needed unless HOCKET_ROOT says so; or null.
+  const char* host;
+  const char* port;
 };
 
 constexpr std::array kSources{
-    Source{"hocket", "HOCKET_RANK", "HOCKET_SIZE", "HOCKET_LOCAL_RANK", "HOCKET_LOCAL_SIZE", nullptr},
-    Source{"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR"},
+    Source{"hocket", "HOCKET_RANK", "HOCKET_SIZE", "HOCKET_LOCAL_RANK", "HOCKET_LOCAL_SIZE", nullptr, nullptr, nullptr},
+    Source{"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", nullptr, "MASTER_ADDR", "MASTER_PORT"},
     Source{"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
-           "OMPI_COMM_WORLD_LOCAL_SIZE", nullptr},
-    Source{"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", nullptr},
-    Source{"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", nullptr, "SLURM_STEP_ID"},
+           "OMPI_COMM_WORLD_LOCAL_SIZE", nullptr, nullptr, nullptr},
+    Source{"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", nullptr, nullptr, nullptr},
+    Source{"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", nullptr, "SLURM_STEP_ID", nullptr, nullptr},
+};
+
+/// What the variables of one source say.
+struct Reading {
+  Launch launch;
+  bool says_rank = false;
+  bool says_size = false;
+  std::string lack;  // empty when all is there that a launch needs
 };
 
 /// Ports that a root without one gets, by job number.
 constexpr std::uint32_t kSlurmPortFirst = 20000;
 constexpr std::uint32_t kSlurmPorts = 10000;
 
-Result<std::uint32_t> number_of(const char* name, const char* text) {
-  std::uint32_t value = 0;
-  const std::string_view view(text);
-  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), value);
-  if (error != std::errc{} || end != view.data() + view.size())
-    return fail(Code::kInvalidArgument, "{}='{}' is not a number of ranks", name, text);
-  return value;
-}
-
-Result<std::uint32_t> optional_number(const Variables& variables, const char* name) {
+/// The words of a variable; null when it is empty, too.
+const char* words_or_null(const Variables& variables, const char* name) {
   const char* text = name == nullptr ? nullptr : variables(name);
-  if (text == nullptr) return 0;
-  return number_of(name, text);
+  return text == nullptr || *text == '\0' ? nullptr : text;
 }
 
 std::string words_of(const Variables& variables, const char* name) {
-  const char* text = variables(name);
+  const char* text = words_or_null(variables, name);
   return text == nullptr ? "" : text;
+}
+
+Result<std::uint32_t> number_of(const Variables& variables, const char* name) {
+  std::uint32_t value = 0;
+  const std::string text = words_of(variables, name);
+  if (text.empty()) return value;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size())
+    return fail(Code::kInvalidArgument, "{}='{}' is not a number of ranks", name, text);
+  return value;
 }
 
 /// What the launcher says beyond the numbers: where rank 0 is, and a name of the job.
@@ -78,26 +93,98 @@ void find_root(Launch& launch, const Source& source, const Variables& variables)
   }
 }
 
-Result<std::optional<Launch>> read_source(const Source& source, const Variables& variables) {
-  const char* rank = variables(source.rank);
-  const char* size = variables(source.size);
+/// "A, B are set but C is not: ..."; empty when nothing is missing.
+std::string lack_of(const Source& source, const Variables& variables) {
+  std::vector<const char*> wanted{source.rank, source.size};
+  if (source.host != nullptr && words_or_null(variables, "HOCKET_ROOT") == nullptr)
+    wanted.insert(wanted.end(), {source.host, source.port});
+  std::string there;
+  std::string missing;
+  std::size_t set = 0;
+  for (const char* name : wanted) {
+    const bool is_set = words_or_null(variables, name) != nullptr;
+    std::string& list = is_set ? there : missing;
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", name);
+    set += is_set ? 1 : 0;
+  }
+  if (missing.empty()) return {};
+  if (set == 0) there = words_or_null(variables, source.local_rank) != nullptr ? source.local_rank : source.local_size;
+  const bool several = wanted.size() - set > 1;
+  const bool where = missing.find(source.rank) == std::string::npos && missing.find(source.size) == std::string::npos;
+  return fmt::format("{} {} set but {} {} not{}", there, set > 1 ? "are" : "is", missing, several ? "are" : "is",
+                     where ? " (nor HOCKET_ROOT)" : "");
+}
+
+/// Whether anything of it is set that no surrounding sets by itself. Addresses alone are none: scripts give them to
+/// all.
+bool speaks(const Source& source, const Variables& variables) {
+  if (source.mark != nullptr && words_or_null(variables, source.mark) == nullptr) return false;
+  const auto set = [&](const char* name) { return words_or_null(variables, name) != nullptr; };
   const bool ours = source.name == "hocket";
-  if (ours && (rank == nullptr) != (size == nullptr))
-    return fail(Code::kInvalidArgument, "{} is set but {} is not", rank == nullptr ? source.size : source.rank,
-                rank == nullptr ? source.rank : source.size);
-  if (rank == nullptr || size == nullptr) return std::optional<Launch>();
-  if (source.must != nullptr && variables(source.must) == nullptr) return std::optional<Launch>();
-  Launch launch;
-  HOCKET_TRY_ASSIGN(launch.rank, number_of(source.rank, rank));
-  HOCKET_TRY_ASSIGN(launch.size, number_of(source.size, size));
-  HOCKET_TRY_ASSIGN(launch.local_rank, optional_number(variables, source.local_rank));
-  HOCKET_TRY_ASSIGN(launch.local_size, optional_number(variables, source.local_size));
+  return set(source.rank) || set(source.size) || (ours && (set(source.local_rank) || set(source.local_size)));
+}
+
+Result<void> check_ranks(const Launch& launch, const Source& source) {
   if (launch.rank >= launch.size)
     return fail(Code::kInvalidArgument, "{}={} is not below {}={}", source.rank, launch.rank, source.size, launch.size);
+  if (launch.local_size == 0) return {};
+  if (launch.local_rank >= launch.local_size)
+    return fail(Code::kInvalidArgument, "{}={} is not below {}={}", source.local_rank, launch.local_rank,
+                source.local_size, launch.local_size);
+  if (launch.local_size > launch.size)
+    return fail(Code::kInvalidArgument, "{}={} is above {}={}", source.local_size, launch.local_size, source.size,
+                launch.size);
+  return {};
+}
+
+Result<std::optional<Reading>> read_source(const Source& source, const Variables& variables) {
+  if (!speaks(source, variables)) return std::optional<Reading>();
+  Reading reading;
+  reading.says_rank = words_or_null(variables, source.rank) != nullptr;
+  reading.says_size = words_or_null(variables, source.size) != nullptr;
+  Launch& launch = reading.launch;
+  HOCKET_TRY_ASSIGN(launch.rank, number_of(variables, source.rank));
+  HOCKET_TRY_ASSIGN(launch.size, number_of(variables, source.size));
+  reading.lack = lack_of(source, variables);
+  if (!reading.lack.empty()) return std::optional(std::move(reading));
+  HOCKET_TRY_ASSIGN(launch.local_rank, number_of(variables, source.local_rank));
+  HOCKET_TRY_ASSIGN(launch.local_size, number_of(variables, source.local_size));
+  HOCKET_TRY(check_ranks(launch, source));
+  if (const std::string port = words_of(variables, source.port); !port.empty() && !parse_port(port))
+    return fail(Code::kInvalidArgument, "{}='{}' is not a port: 1 to 65535", source.port, port);
   launch.source = fmt::format("{} ({}, {})", source.name, source.rank, source.size);
   find_root(launch, source, variables);
-  if (variables("HOCKET_JOB") != nullptr) launch.job = words_of(variables, "HOCKET_JOB");
-  return std::optional(std::move(launch));
+  if (const std::string job = words_of(variables, "HOCKET_JOB"); !job.empty()) launch.job = job;
+  return std::optional(std::move(reading));
+}
+
+std::string stated(const Launch& launch) {
+  return fmt::format("{} says rank {} of {}", launch.source, launch.rank, launch.size);
+}
+
+/// A source below the one that counts agrees, or is an outer launcher of fewer processes, of which one started ours.
+Result<void> compare(Launch& chosen, const Launch& below) {
+  if (below.size == chosen.size && below.rank == chosen.rank) return {};
+  if (below.size >= chosen.size) return fail(Code::kMismatch, "{}, but {}", stated(chosen), stated(below));
+  if (chosen.outer.empty()) chosen.outer = fmt::format("{}, rank {} of {}", below.source, below.rank, below.size);
+  return {};
+}
+
+/// Half of a source is passed over where a whole one below says the same.
+Result<void> check_half(const Reading& half, const std::optional<Launch>& chosen) {
+  const std::string also = chosen ? ", and " + stated(*chosen) : "";
+  const bool same = chosen && (!half.says_rank || half.launch.rank == chosen->rank) &&
+                    (!half.says_size || half.launch.size == chosen->size);
+  if (same) return {};
+  return fail(Code::kInvalidArgument, "{}{}", half.lack, also);
+}
+
+Result<std::string> read_root(const Variables& variables) {
+  const std::string root = words_of(variables, "HOCKET_ROOT");
+  if (root.empty() || root.starts_with(kRootFile)) return root;
+  const Result<Endpoint> endpoint = parse_endpoint(root);
+  if (endpoint) return root;
+  return fail(endpoint.error().code, "HOCKET_ROOT: {}", endpoint.error().text);
 }
 
 }  // namespace
@@ -117,20 +204,26 @@ std::string first_host(std::string_view node_list) {
   return host;
 }
 
-Result<std::optional<Launch>> read_launch(const Variables& variables) {
+const char* environment(const char* name) {
+  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody writes the environment
+}
+
+Result<std::optional<Launch>> read_launch(const Variables& variables, Halves halves) {
   std::optional<Launch> chosen;
+  std::vector<Reading> cut;
   for (const Source& source : kSources) {
-    HOCKET_TRY_ASSIGN(const std::optional<Launch> found, read_source(source, variables));
+    HOCKET_TRY_ASSIGN(std::optional<Reading> found, read_source(source, variables));
     if (!found) continue;
-    if (!chosen) {
-      chosen = found;
-      continue;
-    }
-    const bool same_size = found->size == chosen->size;
-    if ((same_size && found->rank != chosen->rank) || found->size > chosen->size)
-      return fail(Code::kMismatch, "{} says rank {} of {}, but {} says rank {} of {}", chosen->source, chosen->rank,
-                  chosen->size, found->source, found->rank, found->size);
+    const bool whole = found->lack.empty();
+    if (whole && chosen) HOCKET_TRY(compare(*chosen, found->launch));
+    if (whole && !chosen) chosen = std::move(found->launch);
+    if (whole || chosen) continue;
+    if (source.name == "hocket") return fail(Code::kInvalidArgument, "{}", found->lack);
+    if (halves == Halves::kRefuse) cut.push_back(std::move(*found));
   }
+  for (const Reading& half : cut) HOCKET_TRY(check_half(half, chosen));
+  HOCKET_TRY_ASSIGN(const std::string root, read_root(variables));
+  if (chosen && !root.empty()) chosen->root = root;
   return chosen;
 }
 

@@ -10,7 +10,7 @@ Result<PortRange> parse_port_range(std::string_view text) {
     return fail(Code::kInvalidArgument, "'{}' is not a port range: FIRST-LAST, each 1 to 65535", text);
   if (*first > *last)
     return fail(Code::kInvalidArgument, "port range '{}' is empty: {} is above {}", text, *first, *last);
-  return PortRange{*first, *last};
+  return PortRange{.first = *first, .last = *last};
 }
 
 Result<Descriptor> listen_in(const PortRange& range, const Address& address, std::uint32_t needed) {
@@ -19,8 +19,8 @@ Result<Descriptor> listen_in(const PortRange& range, const Address& address, std
     Result<Descriptor> listener = listen_at(address.with_port(static_cast<std::uint16_t>(port)));
     if (listener || listener.error().code != Code::kResourceExhausted) return listener;
   }
-  return fail(Code::kResourceExhausted, "no free port in {}-{} at {}: {} ports for {} ranks of this host", range.first,
-              range.last, address.host(), range.last - range.first + 1, needed);
+  return fail(Code::kResourceExhausted, "{} {}-{}: none is free at {}: {} ports, {} are needed on this host",
+              range.name, range.first, range.last, address.host(), range.count(), needed);
 }
 
 }  // namespace hocket

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <thread>
 
 #include "net/private_file.h"
+#include "net/root.h"
 
 namespace hocket {
 namespace {
@@ -19,46 +21,11 @@ constexpr milliseconds kLook{5};  // between two looks for the private file
 /// Of a wait, after which it is asked whether the rank waited for has died.
 constexpr milliseconds kSlice{250};
 constexpr milliseconds kFarewell{2000};
-constexpr milliseconds kAttempt{500};  // to reach a root that a file names; the file may be of a run that died
+constexpr milliseconds kLastLook{1000};  // before the deadline: rank 0 still waits, and can be asked
+constexpr milliseconds kAttempt{500};    // to reach a root that a file names; the file may be of a run that died
 
-/// How this rank knows rank 0: an address, a private file, or both.
-struct Root {
-  std::optional<Address> address;
-  std::string file;  // path; empty when the secret is given and the address known
-  PrivateFile::Folder folder = PrivateFile::Folder::kOurs;
-};
-
-constexpr std::string_view kFileWord = "file:";
-
-Result<Root> find_root(const RendezvousOptions& options) {
-  const Launch& launch = options.launch;
-  Root root;
-  if (launch.root.starts_with(kFileWord)) {
-    root.file = launch.root.substr(kFileWord.size());
-    root.folder = PrivateFile::Folder::kOfUser;
-    if (root.file.empty() || root.file.back() == '/')
-      return fail(Code::kInvalidArgument, "rank {}: '{}' names no file", launch.rank, launch.root);
-    return root;
-  }
-  if (!launch.root.empty()) {
-    HOCKET_TRY_ASSIGN(const Endpoint endpoint, parse_endpoint(launch.root));
-    HOCKET_TRY_ASSIGN(root.address, resolve(endpoint));
-  }
-  const bool near = root.address ? root.address->is_loopback() : launch.one_host();
-  if (near && launch.local_size != 0 && !launch.one_host())
-    return fail(Code::kInvalidArgument, "rank {}: rank 0 is at loopback {}, but {} of {} ranks are on this host",
-                launch.rank, root.address->text(), launch.local_size, launch.size);
-  if (!options.secret.empty() && root.address) return root;
-  if (!near)
-    return fail(Code::kInvalidArgument, "rank {}: ranks on several hosts ({}) need {}", launch.rank, launch.source,
-                root.address ? "HOCKET_SECRET, the same words everywhere" : "HOCKET_ROOT=host:port of rank 0");
-  const std::string job = root.address ? fmt::format("port-{}", root.address->port()) : launch.job;
-  if (job.empty())
-    return fail(Code::kInvalidArgument, "rank {}: {} does not say where rank 0 is: set HOCKET_ROOT=host:port",
-                launch.rank, launch.source);
-  HOCKET_TRY_ASSIGN(root.file, private_path(job));
-  return root;
-}
+/// Set when two processes have come as one rank: which.
+constexpr std::string_view kTwinsKey = "twins";
 
 /// "address:port process ranks connections host", as every rank leaves it.
 Result<Member> parse_member(std::uint32_t rank, const std::string& text, const Launch& here,
@@ -95,7 +62,7 @@ class Joining {
   }
 
   Result<Job> run() {
-    HOCKET_TRY_ASSIGN(const Root root, find_root(options_));
+    HOCKET_TRY_ASSIGN(const Root root, find_root(launch_, !options_.secret.empty()));
     HOCKET_TRY(launch_.rank == 0 ? serve(root) : reach(root));
     HOCKET_TRY(open_gate());
     HOCKET_TRY(gather());
@@ -115,13 +82,16 @@ class Joining {
     HOCKET_TRY(set_secret(options_.secret));
     Descriptor listener(options_.listener);
     if (!listener.open()) {
-      HOCKET_TRY_ASSIGN(const Address where, place_to_listen(root));
-      HOCKET_TRY_ASSIGN(listener, listen_at(where));
+      if (!root.file.empty()) HOCKET_TRY(check_unserved(root));
+      Result<Descriptor> made = listen_for_ranks(root);
+      if (!made) HOCKET_TRY(check_unserved(root));
+      HOCKET_TRY_ASSIGN(listener, std::move(made));
     }
     HOCKET_TRY_ASSIGN(const Address address, local_address(listener));
     HOCKET_TRY_ASSIGN(job_.server, StoreServer::start(std::move(listener), *job_.secret));
     if (!root.file.empty()) {
-      HOCKET_TRY_ASSIGN(file_, PrivateFile::write(root.file, address.text() + " " + job_.secret->text(), root.folder));
+      HOCKET_TRY_ASSIGN(file_,
+                        PrivateFile::write(root.file, RootWords{address, job_.secret->text()}.text(), root.folder));
     }
     note_way(root, address);
     HOCKET_TRY_ASSIGN(job_.store, StoreClient::connect(address, *job_.secret, 0, options_.deadline));
@@ -129,9 +99,53 @@ class Joining {
     return {};
   }
 
+  /// An error when another process serves this job as rank 0 already. A file may be of a run that died, a port
+  /// another's.
+  Result<void> check_unserved(const Root& root) {
+    RootWords there{root.address.value_or(Address()), options_.secret};
+    if (!root.file.empty()) {
+      const Result<std::optional<std::string>> words = read_private(root.file);
+      if (!words || !*words) return {};
+      Result<RootWords> named = parse_root(**words);
+      if (!named) return {};
+      there = std::move(*named);
+    }
+    const Result<Secret> secret = Secret::from_text(there.secret);
+    if (!secret) return {};
+    const SteadyTime until = std::min(options_.deadline, steady_clock::now() + kAttempt);
+    if (!connect_once(there.address, until)) return {};
+    Result<StoreClient> store = StoreClient::connect(there.address, *secret, 0, until);
+    if (!store) return {};
+    return refuse_twin(*store, until);
+  }
+
+  /// Somebody else has left word as this rank: that error for this process, and in the store for those who wait.
+  Result<void> refuse_twin(StoreClient& store, SteadyTime until) const {
+    const Result<std::optional<std::string>> words = store.get(key_of(launch_.rank), until);
+    if (!words || !*words) return {};
+    HOCKET_TRY_ASSIGN(const Member other, parse_member(launch_.rank, **words, launch_, options_.connections));
+    const std::string text =
+        fmt::format("two processes are rank {}: one on host {}, pid {}, and one on host {}, pid {}", launch_.rank,
+                    other.host, other.process, host_name(), ::getpid());
+    static_cast<void>(store.set(kTwinsKey, text, until));
+    return fail(Code::kMismatch, "{}", text);
+  }
+
+  Result<void> check_twins() {
+    HOCKET_TRY_ASSIGN(const auto twins, job_.store->get(kTwinsKey, steady_clock::now()));
+    if (!twins) return {};
+    return fail(Code::kMismatch, "rank {}: {}", launch_.rank, *twins);
+  }
+
+  /// Where all ranks look for rank 0, or where this rank chooses and then says.
+  [[nodiscard]] Result<Descriptor> listen_for_ranks(const Root& root) const {
+    if (root.address) return listen_at(*root.address);
+    HOCKET_TRY_ASSIGN(const Address where, place_to_listen(root));
+    return listen_in(options_.ports, where, ports_needed(options_));
+  }
+
   /// A file of the user's may be read on other hosts too.
-  Result<Address> place_to_listen(const Root& root) const {
-    if (root.address) return *root.address;
+  [[nodiscard]] Result<Address> place_to_listen(const Root& root) const {
     if (root.folder == PrivateFile::Folder::kOurs || launch_.one_host()) return Address::loopback();
     HOCKET_TRY_ASSIGN(const std::vector<Interface> all, list_interfaces());
     HOCKET_TRY_ASSIGN(const Interface chosen, choose_interface(all, {options_.interfaces, {}, true}));
@@ -146,6 +160,7 @@ class Joining {
       root_ = *root.address;
       return {};
     }
+    bool asked = false;
     std::string last = fmt::format("rank 0 has not left '{}'", root.file);
     while (steady_clock::now() < options_.deadline) {
       HOCKET_TRY_ASSIGN(const std::optional<std::string> words, read_private(root.file));
@@ -153,20 +168,32 @@ class Joining {
         HOCKET_TRY_ASSIGN(const bool there, reach_named(root, *words, last));
         if (there) return {};
       }
+      if (!asked && steady_clock::now() + kLastLook >= options_.deadline) {
+        HOCKET_TRY(check_secret_given(root));
+        asked = true;
+      }
       std::this_thread::sleep_for(kLook);
     }
     return fail(Code::kTimeout, "rank {} has not found rank 0: {}", launch_.rank, last);
   }
 
+  /// Rank 0 leaves no file where it was given the secret.
+  Result<void> check_secret_given(const Root& root) const {
+    if (!root.address || std::filesystem::exists(root.file)) return {};
+    if (!connect_once(*root.address, steady_clock::now() + kAttempt)) return {};
+    return fail(Code::kMismatch,
+                "rank {}: {} listens but has left no '{}': rank 0 has a HOCKET_SECRET then, and this rank has none",
+                launch_.rank, root.address->text(), root.file);
+  }
+
   /// False when nobody answers there as one of ours: the file may be an old one.
   Result<bool> reach_named(const Root& root, const std::string& words, std::string& last) {
-    const std::size_t space = words.find(' ');
-    HOCKET_TRY_ASSIGN(const Endpoint endpoint, parse_endpoint(words.substr(0, space)));
-    HOCKET_TRY_ASSIGN(const Address address, resolve(endpoint));
+    HOCKET_TRY_ASSIGN(const RootWords named, parse_root(words));
+    const Address& address = named.address;
     if (root.address && root.address->text() != address.text())
       return fail(Code::kMismatch, "rank {} looks for rank 0 at {}, but it listens at {}", launch_.rank,
                   root.address->text(), address.text());
-    HOCKET_TRY(set_secret(space == std::string::npos ? "" : words.substr(space + 1)));
+    HOCKET_TRY(set_secret(named.secret));
     const SteadyTime until = std::min(options_.deadline, steady_clock::now() + kAttempt);
     Result<StoreClient> store = StoreClient::connect(address, *job_.secret, launch_.rank, until);
     if (!store) {
@@ -181,7 +208,7 @@ class Joining {
 
   void note_way(const Root& root, const Address& address) {
     const std::string file = root.file.empty() ? "" : fmt::format(", found through '{}'", root.file);
-    job_.way = fmt::format("{}; rank 0 at {}{}", launch_.source, address.text(), file);
+    job_.way = fmt::format("{}; rank 0 at {}{}", launch_.origin(), address.text(), file);
   }
 
   /// Loopback while the job is on this host; otherwise the interface wished for, or that of rank 0's address.
@@ -194,10 +221,9 @@ class Joining {
       where = chosen.address;
       job_.way += fmt::format("; listens on {} {}", chosen.name, where.host());
     }
-    const std::uint32_t needed = launch_.local_size == 0 ? launch_.size : launch_.local_size;
     shown_ = where;
     if (!options_.cables.empty()) where = Address::any(where.family());
-    HOCKET_TRY_ASSIGN(Descriptor listener, listen_in(options_.ports, where, needed));
+    HOCKET_TRY_ASSIGN(Descriptor listener, listen_in(options_.ports, where, ports_needed(options_)));
     gate_.emplace(std::move(listener), *job_.secret);
     return {};
   }
@@ -206,7 +232,9 @@ class Joining {
     HOCKET_TRY_ASSIGN(const Address address, gate_->address());
     const std::string mine = fmt::format("{} {} {} {} {}", shown_.with_port(address.port()).text(), ::getpid(),
                                          launch_.size, options_.connections, host_name());
-    HOCKET_TRY(job_.store->set(key_of(launch_.rank), mine, options_.deadline));
+    const Result<void> left = job_.store->set(key_of(launch_.rank), mine, options_.deadline);
+    if (!left && left.error().code == Code::kMismatch) HOCKET_TRY(refuse_twin(*job_.store, options_.deadline));
+    HOCKET_TRY(left);
     for (std::uint32_t rank = 0; rank < launch_.size; ++rank) {
       HOCKET_TRY_ASSIGN(const std::optional<std::string> words, await_member(rank));
       if (!words) return missing(rank);
@@ -236,6 +264,7 @@ class Joining {
   }
 
   Result<void> check_alive(std::uint32_t rank, const std::string& name) {
+    HOCKET_TRY(check_twins());
     HOCKET_TRY_ASSIGN(const auto gone, job_.store->get(gone_key(rank), steady_clock::now()));
     if (!gone) return {};
     return fail(Code::kPeerFailed, "rank {} lost {} before all ranks were connected", launch_.rank, name);
@@ -243,14 +272,22 @@ class Joining {
 
   [[nodiscard]] static std::string key_of(std::uint32_t rank) { return fmt::format("member/{}", rank); }
 
+  /// Who came without our secret is named, too: when that is all who are missing, the secret is what is wrong.
   Result<void> missing(std::uint32_t first) {
+    HOCKET_TRY(check_twins());
     std::string names;
+    std::string unproved;
+    Code code = Code::kMismatch;
     for (std::uint32_t rank = first; rank < launch_.size; ++rank) {
       HOCKET_TRY_ASSIGN(const auto words, job_.store->get(key_of(rank), steady_clock::now()));
-      if (!words) names += fmt::format("{}{}", names.empty() ? "" : ", ", rank);
+      if (words) continue;
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", rank);
+      HOCKET_TRY_ASSIGN(const auto from, job_.store->get(unproved_key(rank), steady_clock::now()));
+      if (!from) code = Code::kTimeout;
+      if (from) unproved += fmt::format("; one came from {} as rank {} with another secret than ours", *from, rank);
     }
-    return fail(Code::kTimeout, "rank {}: of {} ranks these have not come in time: {}", launch_.rank, launch_.size,
-                names);
+    return fail(code, "rank {}: of {} ranks these have not come in time: {}{}{}", launch_.rank, launch_.size, names,
+                unproved, unproved.empty() ? "" : " (HOCKET_SECRET)");
   }
 
   Result<void> connect() {
@@ -338,6 +375,16 @@ class Joining {
 
 }  // namespace
 
+std::uint32_t ports_needed(const RendezvousOptions& options) {
+  const Launch& launch = options.launch;
+  if (launch.size == 1) return 0;
+  const std::uint32_t here = launch.local_size == 0 ? 1 : launch.local_size;
+  const bool with_rank_0 = launch.rank == 0 || launch.one_host();
+  const bool free = launch.root.empty() || launch.root.starts_with(kRootFile);
+  const Result<Endpoint> root = parse_endpoint(launch.root);
+  return here + (with_rank_0 && (free || (root && options.ports.holds(root->port))) ? 1 : 0);
+}
+
 std::string host_name() {
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) return "?";
@@ -353,7 +400,7 @@ Result<Job> join(const RendezvousOptions& options) {
     alone.members.push_back({0, host_name(), ::getpid(), {}});
     alone.streams = Streams(1);
     alone.links.resize(1);
-    alone.way = options.launch.source + "; one rank needs no network";
+    alone.way = options.launch.origin() + "; one rank needs no network";
     return alone;
   }
   return Joining(options).run();

@@ -38,12 +38,16 @@ struct RendezvousOptions {
   Launch launch;
   std::string secret;  // empty: rank 0 makes one and shares it through the private file
   int listener = -1;   // rank 0: a socket that listens already, from the process that started the ranks
-  PortRange ports;     // of the connections between ranks
+  PortRange ports;     // of the connections between ranks, and of rank 0's rendezvous where it may choose
   InterfaceFilter interfaces;
   LinkAddresses cables;           // of ranks that are joined by a cable of their own
   std::uint32_t connections = 1;  // between two ranks, or along each of their cables
   SteadyTime deadline;
 };
+
+/// Ports that the job takes on this host, as far as the launcher says: each rank's, and where rank 0 chooses it or it
+/// lies in the range, that of the rendezvous. A rank alone needs none.
+[[nodiscard]] std::uint32_t ports_needed(const RendezvousOptions& options);
 
 struct Job {
   Launch launch;

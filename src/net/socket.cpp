@@ -39,6 +39,17 @@ void set_option(const Descriptor& socket, int level, int name, int value) {
   ::setsockopt(socket.get(), level, name, &value, sizeof(value));
 }
 
+/// `ask`: getsockname or getpeername.
+Result<Address> address_of(const Descriptor& socket, int (*ask)(int, sockaddr*, socklen_t*)) {
+  sockaddr_storage storage{};
+  socklen_t length = sizeof(storage);
+  auto* place = reinterpret_cast<sockaddr*>(&storage);
+  if (ask(socket.get(), place, &length) != 0) return fail(Code::kIo, "no address: {}", system_words(errno));
+  if (storage.ss_family != AF_INET && storage.ss_family != AF_INET6)
+    return fail(Code::kInvalidArgument, "descriptor {} is no IP socket", socket.get());
+  return Address(place, length);
+}
+
 }  // namespace
 
 std::string system_words(int error) { return std::generic_category().message(error); }
@@ -68,16 +79,9 @@ Result<Descriptor> listen_at(const Address& address) {
   return socket;
 }
 
-Result<Address> local_address(const Descriptor& socket) {
-  sockaddr_storage storage{};
-  socklen_t length = sizeof(storage);
-  auto* place = reinterpret_cast<sockaddr*>(&storage);
-  if (::getsockname(socket.get(), place, &length) != 0)
-    return fail(Code::kIo, "no local address: {}", system_words(errno));
-  if (storage.ss_family != AF_INET && storage.ss_family != AF_INET6)
-    return fail(Code::kInvalidArgument, "descriptor {} is no IP socket", socket.get());
-  return Address(place, length);
-}
+Result<Address> local_address(const Descriptor& socket) { return address_of(socket, ::getsockname); }
+
+Result<Address> remote_address(const Descriptor& socket) { return address_of(socket, ::getpeername); }
 
 Result<Descriptor> start_connect(const Address& address, const Address* local) {
   HOCKET_TRY_ASSIGN(Descriptor socket, stream_socket(address.family()));

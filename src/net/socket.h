@@ -27,6 +27,8 @@ int wait_for(std::span<pollfd> descriptors, SteadyTime deadline);
 /// Bound to exactly this address; port 0 lets the system choose.
 [[nodiscard]] Result<Descriptor> listen_at(const Address& address);
 [[nodiscard]] Result<Address> local_address(const Descriptor& socket);
+/// Of the other end of a connection.
+[[nodiscard]] Result<Address> remote_address(const Descriptor& socket);
 
 /// Begins a connection, from `local` if that is given; finish_connect() says how it went once the socket is writable.
 [[nodiscard]] Result<Descriptor> start_connect(const Address& address, const Address* local = nullptr);

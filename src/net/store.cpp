@@ -18,6 +18,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::size_t kKeysMax = std::size_t{64} << 10;
+constexpr std::size_t kUnprovedMax = 1024;
 /// Over the time the server may take to answer a request that waited there.
 constexpr milliseconds kSlack{2000};
 constexpr milliseconds kFarewell{2000};
@@ -65,19 +66,33 @@ class StoreServer::Service {
       wait_for(waits, until);
       if ((waits.front().revents & POLLIN) != 0) leaving_at_ = steady_clock::now() + kFarewell;
       for (Guest& guest : gate_.admit()) welcome(std::move(guest));
+      for (const Unproved& each : gate_.unproved()) note(each);
       for (const auto& client : clients_) attend(*client);
       for (std::size_t i = 0; i < clients_.size(); ++i) {
-        if (clients_[i]->gone) publish(gone_key(clients_[i]->rank), "gone");
+        if (clients_[i]->gone && !is_here(clients_[i]->rank)) publish(gone_key(clients_[i]->rank), "gone");
       }
       std::erase_if(clients_, [](const auto& client) { return client->gone; });
       if (leaving_at_ && (steady_clock::now() >= *leaving_at_ || !is_needed())) return;
     }
   }
 
+  /// A process that was wrongly told the rank of another may come and go beside it.
+  [[nodiscard]] bool is_here(std::uint32_t rank) const {
+    return std::any_of(clients_.begin(), clients_.end(),
+                       [rank](const auto& client) { return client->rank == rank && !client->gone; });
+  }
+
   [[nodiscard]] bool is_needed() const {
     return std::any_of(clients_.begin(), clients_.end(), [this](const auto& client) {
       return client->rank != 0 && !words_.contains(met_key(client->rank));
     });
+  }
+
+  /// Strangers cannot fill the store.
+  void note(const Unproved& each) {
+    if (unproved_ == kUnprovedMax) return;
+    ++unproved_;
+    publish(unproved_key(each.claim.rank), each.host);
   }
 
   void welcome(Guest guest) {
@@ -171,6 +186,7 @@ class StoreServer::Service {
   Descriptor stop_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::map<std::string, std::string, std::less<>> words_;
+  std::size_t unproved_ = 0;              // noted
   std::optional<SteadyTime> leaving_at_;  // at the latest
   std::jthread thread_;
 };
@@ -188,6 +204,8 @@ Result<std::unique_ptr<StoreServer>> StoreServer::start(Descriptor listener, con
 }
 
 std::string gone_key(std::uint32_t rank) { return fmt::format("gone/{}", rank); }
+
+std::string unproved_key(std::uint32_t rank) { return fmt::format("unproved/{}", rank); }
 
 std::string met_key(std::uint32_t rank) { return fmt::format("met/{}", rank); }
 

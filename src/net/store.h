@@ -16,6 +16,9 @@ namespace hocket {
 
 /// Set by the server when the connection of a rank's client has ended.
 [[nodiscard]] std::string gone_key(std::uint32_t rank);
+/// Set by the server when somebody has claimed to be that rank without knowing the secret: the address it came from.
+/// Nobody vouches for it.
+[[nodiscard]] std::string unproved_key(std::uint32_t rank);
 /// Set by a rank that no longer needs the store to hear what is wrong: it talks with all others.
 [[nodiscard]] std::string met_key(std::uint32_t rank);
 

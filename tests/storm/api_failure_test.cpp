@@ -7,6 +7,7 @@
 
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <thread>
 
 #include "support/api_ranks.h"
@@ -39,10 +40,10 @@ const std::vector<OddCall>& odd_calls() {
   return all;
 }
 
-class ApiMismatch : public testing::TestWithParam<std::tuple<Operation, int>> {};
+class ApiMismatch : public testing::TestWithParam<std::tuple<Operation, int, const char*>> {};
 
 TEST_P(ApiMismatch, IsNamedOnEveryRank) {
-  const auto [operation, index] = GetParam();
+  const auto [operation, index, transport] = GetParam();
   const OddCall& odd = odd_calls()[static_cast<std::size_t>(index)];
   const bool rooted = operation == Operation::kBroadcast || operation == Operation::kReduce ||
                       operation == Operation::kGather || operation == Operation::kScatter;
@@ -50,7 +51,8 @@ TEST_P(ApiMismatch, IsNamedOnEveryRank) {
       operation == Operation::kAllReduce || operation == Operation::kReduceScatter || operation == Operation::kReduce;
   if (std::string_view(odd.name) == "root" && !rooted) return;
   if (std::string_view(odd.name) == "op" && !combining) return;
-  const std::vector<RankEnd> ends = run_forked(3, [&odd, operation](std::uint32_t rank) -> std::string {
+  const std::vector<RankEnd> ends = run_forked(3, [&odd, operation, transport](std::uint32_t rank) -> std::string {
+    ::setenv("HOCKET_TRANSPORT", transport, 1);  // NOLINT(concurrency-mt-unsafe): one thread
     auto comm = connect();
     SAY_ERROR(comm);
     std::vector<float> in(64, 1.0F);
@@ -74,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Matrix, ApiMismatch,
                                                           Operation::kAllGather, Operation::kBroadcast,
                                                           Operation::kReduce, Operation::kAllToAll, Operation::kGather,
                                                           Operation::kScatter),
-                                          testing::Range(0, 5)));
+                                          testing::Range(0, 5), testing::Values("shm", "tcp")));
 
 TEST(ApiFailure, AbortFromAnotherThreadEndsAllRanks) {
   const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {

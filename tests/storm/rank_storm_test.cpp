@@ -27,11 +27,11 @@ using test::Process;
 
 using Words = std::vector<std::string>;
 
-/// "mixed": the first two ranks are on a host of their own.
+/// "mixed": the first two ranks are on a host of their own, up to three others on another.
 Words bench(std::initializer_list<std::string> more, const std::string& transport = "auto") {
   const bool mixed = transport == "mixed";
   Words words;
-  if (mixed) words = {"/usr/bin/env", "HOCKET_HOSTID=one,one,other"};
+  if (mixed) words = {"/usr/bin/env", "HOCKET_HOSTID=one,one,other,other,other"};
   words.insert(words.end(), {HOCKET_BINARY, "bench"});
   words.insert(words.end(), more);
   words.insert(words.end(), {"--transport", mixed ? "auto" : transport});
@@ -85,10 +85,12 @@ std::vector<Ended> run_ranks(const std::vector<Words>& each, const std::string& 
                        fmt::format("HOCKET_LOCAL_SIZE={}", each.size()), "HOCKET_JOB=" + job}));
   }
   std::vector<Ended> ends;
+  ends.reserve(ranks.size());
   for (const auto& rank : ranks) ends.push_back(rank->wait(seconds(60)));
   return ends;
 }
 
+/// Words of rank 1 that differ from the others'.
 struct Disagreement {
   const char* name;
   Words odd;   // what rank 1 adds
@@ -99,11 +101,11 @@ class StormMismatch : public testing::TestWithParam<std::tuple<const char*, int,
 
 const std::vector<Disagreement>& disagreements() {
   static const std::vector<Disagreement> all{
-      {"count", {"-b", "720", "-e", "720"}, {"count", "90", "180"}},
-      {"dtype", {"-d", "int32"}, {"dtype", "f32", "i32"}},
-      {"op", {"-o", "max"}, {"operator", "sum", "max"}},
-      {"root", {"-r", "1"}, {"root", "0", "1"}},
-      {"skip", {"-n", "1"}, {"left after call"}},
+      {"count", {"-e", "720"}, {"has -e 720", "has -e 360"}},
+      {"dtype", {"-d", "int32"}, {"has -d int32", "has -d float"}},
+      {"op", {"-o", "max"}, {"has -o max", "has -o sum"}},
+      {"root", {"-r", "1"}, {"has -r 1", "has -r 0"}},
+      {"skip", {"-n", "1"}, {"has -n 1", "has -n 4"}},
   };
   return all;
 }
@@ -129,17 +131,13 @@ TEST_P(StormMismatch, IsNamedOnEveryRank) {
   }
   std::size_t named = 0;
   for (const Ended& end : run_ranks(each, fmt::format("storm-{}-{}-{}-{}", ::getpid(), kind, d.name, transport))) {
-    EXPECT_NE(end.status, 0) << end.out << end.err;
-    EXPECT_EQ(end.signal, 0) << end.err;
+    EXPECT_EQ(end.status, 2) << end.out << end.err;
     const bool all = std::all_of(d.here.begin(), d.here.end(),
                                  [&](const std::string& w) { return end.err.find(w) != std::string::npos; });
     named += all && end.err.find("rank 1") != std::string::npos ? 1 : 0;
     EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
   }
-  // A skipped call shows as a call of another kind first: the timing's all-gather against the collective.
-  if (std::string_view(d.name) != "skip") {
-    EXPECT_EQ(named, 3U);
-  }
+  EXPECT_EQ(named, 3U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Matrix, StormMismatch,
@@ -277,8 +275,8 @@ TEST_P(StormDeath, CtrlCLeavesNothing) {
   ASSERT_TRUE(job.until<int>(seconds(30), [&] { return process_of(job.out(), 3); }));
   job.signal(SIGINT);
   const Ended end = job.wait(seconds(20));
-  EXPECT_EQ(end.status, 3);
-  EXPECT_EQ(end.err, "hocket bench: ended by Interrupt\n");
+  EXPECT_EQ(end.signal, SIGINT);  // which shells show as 130
+  EXPECT_EQ(end.err, "");
   EXPECT_FALSE(job.group_alive());
 }
 

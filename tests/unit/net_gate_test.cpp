@@ -46,10 +46,13 @@ TEST(NetHandshake, AnotherSecretIsRefusedByBoth) {
   const Secret ours = secret_of(kWords);
   const Secret other = secret_of("words that somebody guessed");
   Handshake listener(ours, *fresh_nonce());
-  Handshake connector(other, *fresh_nonce(), {});
+  Handshake connector(other, *fresh_nonce(), {Claim::Purpose::kStore, 5, 0});
   converse(listener, connector);
   EXPECT_EQ(listener.state(), Handshake::State::kRefused);
-  EXPECT_NE(connector.state(), Handshake::State::kDone);
+  EXPECT_EQ(connector.state(), Handshake::State::kRefused);
+  EXPECT_EQ(connector.reason(), "its secret is another than ours (HOCKET_SECRET)");
+  ASSERT_TRUE(listener.unproved());
+  EXPECT_EQ(listener.unproved()->rank, 5U);
 }
 
 TEST(NetHandshake, EveryFlippedBitOfAnAnswerIsRefused) {
@@ -64,6 +67,7 @@ TEST(NetHandshake, EveryFlippedBitOfAnAnswerIsRefused) {
     answer[bit / 8] ^= std::byte{1} << static_cast<int>(bit % 8);
     listener.received(answer);
     EXPECT_EQ(listener.state(), Handshake::State::kRefused) << "bit " << bit;
+    EXPECT_LE(listener.outgoing().size(), 40U);
   }
 }
 
@@ -135,6 +139,58 @@ TEST(NetTcpStore, WordsWaitForOneAnotherUnderGarbage) {
             fmt::format("store of rank 0 at {}: 'key' is set already, to 'value'", address.text()));
   EXPECT_FALSE(two->get("absent", steady_clock::now())->has_value());
   EXPECT_FALSE(two->set(std::string(300, 'k'), "v", soon()));
+}
+
+/// What the store of rank 0 holds about ranks 0 to 4095 that came without the secret.
+std::size_t unproved_noted(StoreClient& store) {
+  std::size_t noted = 0;
+  for (std::uint32_t rank = 0; rank < 4096; ++rank) {
+    const auto from = store.get(unproved_key(rank), steady_clock::now());
+    noted += from && *from ? 1 : 0;
+  }
+  return noted;
+}
+
+TEST(NetTcpStore, WhoComesWithAnotherSecretHearsItAndIsNamed) {
+  const Secret secret = secret_of(kWords);
+  const Secret other = secret_of("words that somebody guessed");
+  Descriptor listener = *listen_at(Address::loopback());
+  const Address address = *local_address(listener);
+  const auto server = StoreServer::start(std::move(listener), secret);
+  ASSERT_TRUE(server);
+  Result<StoreClient> good = StoreClient::connect(address, secret, 1, soon());
+  ASSERT_TRUE(good);
+  const SteadyTime begin = steady_clock::now();
+  const Result<StoreClient> bad = StoreClient::connect(address, other, 2, soon());
+  ASSERT_FALSE(bad);
+  EXPECT_LT(steady_clock::now() - begin, seconds(5));  // at once, not at the deadline
+  EXPECT_EQ(bad.error().code, Code::kMismatch);
+  EXPECT_EQ(bad.error().text, fmt::format("rank 2: store of rank 0: {}: its secret is another than ours "
+                                          "(HOCKET_SECRET)",
+                                          address.text()));
+  EXPECT_EQ(good->get(unproved_key(2), soon())->value_or("nothing"), "127.0.0.1");
+  // Strangers who guess cannot fill the store.
+  for (std::uint32_t rank = 3; rank < 1200; ++rank) EXPECT_FALSE(StoreClient::connect(address, other, rank, soon()));
+  EXPECT_EQ(unproved_noted(*good), 1024U);
+  EXPECT_TRUE(good->set("key", "value", soon()));
+}
+
+TEST(NetTcpStore, ARankIsGoneWhenNobodyIsLeftWhoCameAsIt) {
+  const Secret secret = secret_of(kWords);
+  Descriptor listener = *listen_at(Address::loopback());
+  const Address address = *local_address(listener);
+  const auto server = StoreServer::start(std::move(listener), secret);
+  ASSERT_TRUE(server);
+  Result<StoreClient> watcher = StoreClient::connect(address, secret, 0, soon());
+  std::optional<StoreClient> one = std::move(*StoreClient::connect(address, secret, 1, soon()));
+  {
+    Result<StoreClient> twin = StoreClient::connect(address, secret, 1, soon());
+    ASSERT_TRUE(twin && twin->set("twin", "was here", soon()));
+  }
+  const SteadyTime later = steady_clock::now() + std::chrono::milliseconds(300);
+  EXPECT_FALSE(watcher->get(gone_key(1), later)->has_value());
+  one.reset();
+  EXPECT_TRUE(watcher->get(gone_key(1), soon())->has_value());
 }
 
 }  // namespace

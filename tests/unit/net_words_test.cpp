@@ -49,10 +49,10 @@ TEST(NetPortRange, WordsAndExhaustion) {
   EXPECT_FALSE(parse_port_range("4-"));
   const Result<Descriptor> taken = listen_at(Address::loopback());
   const std::uint16_t port = local_address(*taken)->port();
-  const Result<Descriptor> none = listen_in({port, port}, Address::loopback(), 4);
+  const Result<Descriptor> none = listen_in({.first = port, .last = port, .name = "--ports"}, Address::loopback(), 4);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().text,
-            fmt::format("no free port in {}-{} at 127.0.0.1: 1 ports for 4 ranks of this host", port, port));
+            fmt::format("--ports {}-{}: none is free at 127.0.0.1: 1 ports, 4 are needed on this host", port, port));
 }
 
 TEST(NetInterfaces, NcclGrammar) {
@@ -110,11 +110,76 @@ TEST(NetLaunch, SourcesInOrder) {
                                    {"PMIX_NAMESPACE", "17"}});
   EXPECT_EQ((*open_mpi)->job, "pmix-17");
   EXPECT_TRUE((*open_mpi)->one_host());
-  EXPECT_FALSE(*launch_of({{"RANK", "1"}, {"WORLD_SIZE", "2"}}));            // not torchrun's without MASTER_ADDR
   EXPECT_FALSE(*launch_of({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}));  // a batch script, no step
 }
 
+TEST(NetLaunch, HalfOfALauncherIsRefused) {
+  using Set = std::map<std::string, std::string>;
+  const std::vector<std::pair<Set, std::string>> cases{
+      {{{"RANK", "1"}, {"WORLD_SIZE", "2"}},
+       "RANK, WORLD_SIZE are set but MASTER_ADDR, MASTER_PORT are not (nor HOCKET_ROOT)"},
+      {{{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}},
+       "RANK, WORLD_SIZE, MASTER_ADDR are set but MASTER_PORT is not (nor HOCKET_ROOT)"},
+      {{{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "0"}},
+       "MASTER_PORT='0' is not a port: 1 to 65535"},
+      {{{"WORLD_SIZE", "2"}}, "WORLD_SIZE is set but RANK, MASTER_ADDR, MASTER_PORT are not"},
+      {{{"WORLD_SIZE", "2"}, {"HOCKET_ROOT", "a:1"}}, "WORLD_SIZE is set but RANK is not"},
+      {{{"PMI_RANK", "0"}}, "PMI_RANK is set but PMI_SIZE is not"},
+      {{{"OMPI_COMM_WORLD_SIZE", "2"}}, "OMPI_COMM_WORLD_SIZE is set but OMPI_COMM_WORLD_RANK is not"},
+      {{{"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", "0"}}, "SLURM_PROCID is set but SLURM_NTASKS is not"},
+      {{{"HOCKET_LOCAL_SIZE", "2"}}, "HOCKET_LOCAL_SIZE is set but HOCKET_RANK, HOCKET_SIZE are not"},
+      {{{"WORLD_SIZE", "4"}, {"PMI_RANK", "0"}, {"PMI_SIZE", "2"}},
+       "WORLD_SIZE is set but RANK, MASTER_ADDR, MASTER_PORT are not, and PMI (PMI_RANK, PMI_SIZE) says rank 0 of 2"},
+      {{{"HOCKET_RANK", "0"}, {"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}, "HOCKET_RANK is set but HOCKET_SIZE is not"},
+  };
+  for (const auto& [variables, said] : cases) {
+    const auto launch = launch_of(variables);
+    EXPECT_FALSE(launch) << said;
+    if (!launch) {
+      EXPECT_EQ(launch.error().text, said);
+    }
+  }
+}
+
+TEST(NetLaunch, HalvesThatCountForLess) {
+  const auto source_of = [](const std::map<std::string, std::string>& variables) {
+    const auto launch = launch_of(variables);
+    if (!launch) return launch.error().text;
+    return *launch ? (*launch)->source : "none";
+  };
+  // Below one that is whole, and above one that says the same, as scripts of Slurm's users do.
+  EXPECT_EQ(source_of({{"HOCKET_RANK", "0"}, {"HOCKET_SIZE", "2"}, {"WORLD_SIZE", "8"}}),
+            "hocket (HOCKET_RANK, HOCKET_SIZE)");
+  EXPECT_EQ(source_of({{"WORLD_SIZE", "2"}, {"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}), "PMI (PMI_RANK, PMI_SIZE)");
+  // Not a rank's: addresses for all, a batch script, an empty variable.
+  EXPECT_EQ(source_of({{"MASTER_ADDR", "a"}, {"MASTER_PORT", "1"}}), "none");
+  EXPECT_EQ(source_of({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}), "none");
+  EXPECT_EQ(source_of({{"WORLD_SIZE", ""}}), "none");
+  // With HOCKET_ROOT rank 0 is known.
+  EXPECT_EQ(source_of({{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"HOCKET_ROOT", "a:1"}}), "torchrun (RANK, WORLD_SIZE)");
+  const auto passed =
+      read_launch([](const char* name) { return std::string_view(name) == "RANK" ? "1" : nullptr; }, Halves::kPassOver);
+  EXPECT_TRUE(passed && !*passed);
+}
+
+TEST(NetLaunch, AnOuterLauncherIsSaid) {
+  const auto launch =
+      launch_of({{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"PMI_RANK", "1"}, {"PMI_SIZE", "2"}});
+  ASSERT_TRUE(launch && *launch);
+  EXPECT_EQ((*launch)->origin(),
+            "Open MPI (OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE), inside PMI (PMI_RANK, PMI_SIZE), rank 1 of 2");
+}
+
 TEST(NetLaunch, ContradictionsAndNonsense) {
+  EXPECT_EQ(launch_of({{"HOCKET_ROOT", "here"}}).error().text,
+            "HOCKET_ROOT: 'here' has no port: host:port or [v6]:port");
+  EXPECT_EQ(launch_of({{"HOCKET_RANK", "0"}, {"HOCKET_SIZE", "2"}, {"HOCKET_LOCAL_SIZE", "3"}}).error().text,
+            "HOCKET_LOCAL_SIZE=3 is above HOCKET_SIZE=2");
+  EXPECT_EQ(
+      launch_of({{"HOCKET_RANK", "0"}, {"HOCKET_SIZE", "2"}, {"HOCKET_LOCAL_RANK", "1"}, {"HOCKET_LOCAL_SIZE", "1"}})
+          .error()
+          .text,
+      "HOCKET_LOCAL_RANK=1 is not below HOCKET_LOCAL_SIZE=1");
   EXPECT_EQ(launch_of({{"HOCKET_RANK", "0"}}).error().text, "HOCKET_RANK is set but HOCKET_SIZE is not");
   EXPECT_EQ(launch_of({{"HOCKET_RANK", "4"}, {"HOCKET_SIZE", "4"}}).error().text,
             "HOCKET_RANK=4 is not below HOCKET_SIZE=4");

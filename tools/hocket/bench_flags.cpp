@@ -1,5 +1,7 @@
 #include "bench_flags.h"
 
+#include <fmt/ranges.h>
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -130,6 +132,35 @@ void BenchFlags::declare_modes(CLI::App& app) {
   app.add_option("-R,--local_register", registered, "1: buffers in memory that ranks of one host map and read in place")
       ->capture_default_str();
   app.add_option("-S,--report_timestamps", stamps, "0: rows carry no times of day")->capture_default_str();
+}
+
+std::vector<SharedFlag> shared_flags(const BenchFlags& flags, const BenchRun& run) {
+  const auto number = [](auto value) { return fmt::format("{}", value); };
+  std::vector<std::string_view> types;
+  types.reserve(run.types.size());
+  for (const DataType type : run.types) types.push_back(name_of(type));
+  std::vector<SharedFlag> shared{
+      {"hocket", "bench", {}},
+      {"hocket bench", std::string(name_of(run.kind)), {}},
+      {"-b", flags.first, number(run.sizes.first)},
+      {"-e", flags.last, number(run.sizes.last)},
+      {"-f", number(flags.factor), {}},
+      {"-i", flags.step, number(run.sizes.step)},
+      {"-n", number(flags.iterations), {}},
+      {"-w", number(flags.warmup), {}},
+      {"-m", number(flags.calls), {}},
+      {"-N", number(flags.cycles), {}},
+      {"-c", number(flags.check), {}},
+      {"-d", flags.type, fmt::format("{}", fmt::join(types, " "))},
+      {"-a", number(flags.average), {}},
+      {"-C", number(static_cast<int>(flags.processor_time)), {}},
+      {"-R", number(flags.registered), {}},
+      {"--algo", flags.algorithm, {}},
+      {"--segment", flags.segment, {}},
+  };
+  if (reduces(run.kind)) shared.push_back({"-o", flags.op, {}});
+  if (is_rooted(run.kind)) shared.push_back({"-r", number(flags.root), {}});
+  return shared;
 }
 
 Result<BenchRun> check_flags(const BenchFlags& flags) {

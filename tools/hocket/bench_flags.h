@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "rank_job.h"
 #include "schedule/collective.h"
 
 namespace hocket {
@@ -74,5 +75,7 @@ struct BenchRun {
 /// A number with an optional K, M or G, in bytes.
 [[nodiscard]] Result<std::int64_t> parse_bench_size(std::string_view text);
 [[nodiscard]] Result<BenchRun> check_flags(const BenchFlags& flags);
+/// What makes the rows and the calls of each: the same on every rank. Outputs are rank 0's alone.
+[[nodiscard]] std::vector<SharedFlag> shared_flags(const BenchFlags& flags, const BenchRun& run);
 
 }  // namespace hocket

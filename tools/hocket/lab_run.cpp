@@ -81,11 +81,10 @@ PlacedRanks placed_ranks(const LabRequest& request, const LabNetwork& network, c
                      std::string(name_of(order.what.op)),
                      "--segment",
                      bytes(segment),
-                     "--timeout",
-                     request.job.timeout,
                      "--seed",
                      fmt::format("{}", request.seed),
                      "--json"};
+  if (!request.job.timeout.empty()) ranks.arguments.insert(ranks.arguments.end(), {"--timeout", request.job.timeout});
   if (!request.job.spin.empty()) ranks.arguments.insert(ranks.arguments.end(), {"--spin", request.job.spin});
   for (std::uint32_t rank = 0; rank < order.what.collective.ranks; ++rank)
     ranks.namespaces.push_back(network.of_rank(rank).descriptor());
@@ -172,11 +171,9 @@ Result<int> measure(const LabRequest& request, const Order& order, LabNetwork& n
 }
 
 Result<void> refuse_launcher(const LabRequest& request, std::uint32_t ranks) {
-  JobFlags job = request.job;
-  if (job.ranks != 0 && job.ranks != ranks)
-    return fail(Code::kMismatch, "--ranks {} but the lab has {} ranks", job.ranks, ranks);
-  job.ranks = ranks;
-  HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, job.launch());
+  if (request.job.ranks != 0 && request.job.ranks != ranks)
+    return fail(Code::kMismatch, "--ranks {} but the lab has {} ranks", request.job.ranks, ranks);
+  HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, read_launch(environment, Halves::kPassOver));
   if (launch && launch->size > 1)
     return fail(Code::kMismatch, "--lab starts the ranks itself, but {} says rank {} of {}", launch->source,
                 launch->rank, launch->size);

@@ -1,8 +1,10 @@
 #include "local_ranks.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +25,7 @@
 #include "base/units.h"
 #include "net/secret.h"
 #include "net/socket.h"
+#include "rank_lines.h"
 
 namespace hocket {
 namespace {
@@ -34,6 +37,7 @@ constexpr std::chrono::seconds kGrace{6};
 /// The same when a rank has refused its input: they do so too, or look in vain for the one that has.
 constexpr std::chrono::seconds kGraceAfterRefusal{1};
 constexpr int kRefused = 2;
+constexpr std::chrono::milliseconds kSlice{200};  // of waiting for signals and for what ranks say
 /// The first descriptor that nobody uses for something else.
 constexpr int kListenerDescriptor = 3;
 /// Variables of launchers, ours among them: a child has one launcher only.
@@ -60,7 +64,10 @@ class ChildImage {
   void pin_to(const cpu_set_t& core) { core_ = core; }
   /// Moves it to another network namespace.
   void move_to(int network) { network_ = network; }
-  void write_to(int output) { output_ = output; }
+  void write_to(int output, int errors) {
+    output_ = output;
+    errors_ = errors;
+  }
 
   [[noreturn]] void execute(int listener, pid_t parent, pid_t group, const sigset_t& mask) {
     ::setpgid(0, group);
@@ -71,6 +78,7 @@ class ChildImage {
     if (null >= 0) ::dup2(null, STDIN_FILENO);
     if (null > STDIN_FILENO) ::close(null);
     if (output_ >= 0) ::dup2(output_, STDOUT_FILENO);
+    ::dup2(errors_, STDERR_FILENO);
     if (listener >= 0 && listener != kListenerDescriptor) ::dup2(listener, kListenerDescriptor);
     if (listener == kListenerDescriptor) ::fcntl(listener, F_SETFD, 0);
     ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
@@ -101,6 +109,7 @@ class ChildImage {
   std::optional<cpu_set_t> core_;
   int network_ = -1;
   int output_ = -1;
+  int errors_ = -1;
 };
 
 /// The core of a local rank when there is one for each: left to itself the system brings two ranks that wake each other
@@ -118,6 +127,26 @@ std::optional<cpu_set_t> core_for(std::uint32_t rank, std::size_t ranks) {
     return one;
   }
   return std::nullopt;
+}
+
+/// Whoever read what this process prints has left, as `head` does: there is nobody to tell anything.
+bool reader_left() {
+  pollfd out{STDOUT_FILENO, 0, 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
+/// How bad a status is. A rank that refuses its input (2) is the cause of what the others then see (3).
+int gravity(int status) {
+  switch (status) {
+    case 4:
+      return 4;
+    case kRefused:
+      return 3;
+    case 3:
+      return 2;
+    default:
+      return status == 0 ? 0 : 1;
+  }
 }
 
 bool begins_with_one_of(std::string_view word, std::span<const std::string_view> prefixes) {
@@ -143,19 +172,24 @@ class LocalRanks {
     sigset_t watched;
     sigemptyset(&watched);
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&watched, number);
+    HOCKET_TRY_ASSIGN(lines_, RankLines::make());
     sigset_t before;
     ::pthread_sigmask(SIG_BLOCK, &watched, &before);
+    signals_.reset(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
     const Result<void> started = start(before);
     if (!started) end_all();
     while (left() > 0) {
-      if (!step(watched)) end_all();
+      if (!step()) end_all();
       reap();
     }
+    lines_.pass_on(true);
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     HOCKET_TRY(started);
-    if (interrupted_ != 0) return fail(Code::kCancelled, "ended by {}", ::sigdescr_np(interrupted_));
+    if (interrupted_ != 0) return kSignalled + interrupted_;
     int worst = 0;
-    for (const Child& child : children_) worst = std::max(worst, child.status.value_or(4));
+    for (const Child& child : children_) {
+      if (gravity(child.status.value_or(4)) > gravity(worst)) worst = child.status.value_or(4);
+    }
     return worst;
   }
 
@@ -163,12 +197,13 @@ class LocalRanks {
   Result<void> start(const sigset_t& mask) {
     HOCKET_TRY_ASSIGN(const Address root, local_address(placed_.listener));
     HOCKET_TRY_ASSIGN(const Secret secret, Secret::random());
+    if (!signals_.open()) return fail(Code::kResourceExhausted, "no descriptor for signals: {}", system_words(errno));
     for (std::uint32_t rank = 0; rank < children_.size(); ++rank) {
       ChildImage image(placed_.arguments, variables_of(rank, root, secret));
       image.prepare();
       if (const auto core = core_for(rank, children_.size())) image.pin_to(*core);
       if (!placed_.namespaces.empty()) image.move_to(placed_.namespaces[rank]);
-      image.write_to(placed_.output);
+      image.write_to(placed_.output, lines_.writer());
       HOCKET_TRY(spawn(rank, image, rank == 0 ? placed_.listener.get() : -1, mask));
       placed_.listener.reset();
     }
@@ -209,14 +244,17 @@ class LocalRanks {
   }
 
   /// False when it is time to end whoever is left.
-  bool step(const sigset_t& watched) {
-    const timespec slice{0, 200'000'000};
-    const int number = ::sigtimedwait(&watched, nullptr, &slice);
-    if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
-      interrupted_ = number;
-      return false;
+  bool step() {
+    std::array<pollfd, 2> waits{pollfd{signals_.get(), POLLIN, 0}, pollfd{lines_.reader(), POLLIN, 0}};
+    wait_for(waits, steady_clock::now() + kSlice);
+    signalfd_siginfo signal{};
+    while (::read(signals_.get(), &signal, sizeof(signal)) == sizeof(signal)) {
+      if (signal.ssi_signo != SIGCHLD) interrupted_ = static_cast<int>(signal.ssi_signo);
     }
-    return !give_up_ || steady_clock::now() < *give_up_;
+    if ((waits[1].revents & POLLIN) != 0 && reader_left()) interrupted_ = SIGPIPE;
+    if (interrupted_ != 0) lines_.silence();
+    lines_.pass_on();
+    return interrupted_ == 0 && (!give_up_ || steady_clock::now() < *give_up_);
   }
 
   void end_all() {
@@ -227,6 +265,7 @@ class LocalRanks {
   /// One that this process has ended says nothing about how it went: the one that ended badly before does.
   [[nodiscard]] int status_of(std::uint32_t rank, pid_t process, int status) {
     if (WIFEXITED(status)) return WEXITSTATUS(status);
+    if (WTERMSIG(status) == SIGPIPE && interrupted_ == 0) interrupted_ = SIGPIPE;
     if (interrupted_ != 0) return 3;
     if (ending_ && WTERMSIG(status) == SIGKILL) {
       fmt::print(stderr, "hocket: rank {} (pid {}) was still there {} after another had ended badly, and was ended\n",
@@ -253,6 +292,8 @@ class LocalRanks {
 
   PlacedRanks placed_;
   std::vector<Child> children_;
+  RankLines lines_;
+  Descriptor signals_;
   pid_t group_ = 0;
   int interrupted_ = 0;
   std::chrono::seconds grace_{};
@@ -269,11 +310,11 @@ std::vector<std::string> own_arguments() {
   return words;
 }
 
-Result<int> run_local_ranks(std::uint32_t ranks) {
+Result<int> run_local_ranks(std::uint32_t ranks, const PortRange& ports) {
   PlacedRanks here;
   here.arguments = own_arguments();
   if (here.arguments.empty()) return fail(Code::kIo, "cannot read our own arguments");
-  HOCKET_TRY_ASSIGN(here.listener, listen_at(Address::loopback()));
+  HOCKET_TRY_ASSIGN(here.listener, listen_in(ports, Address::loopback(), ranks + 1));
   return LocalRanks(ranks, std::move(here)).run();
 }
 

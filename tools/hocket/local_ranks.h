@@ -1,7 +1,9 @@
 // Starts the ranks of a job as child processes of this one: the same program, told by variables which rank each is.
 // Rank 0 inherits the socket it will listen on, so that no port can be taken in between.
 // Ownership: the children; they die with this process (PR_SET_PDEATHSIG) and with its Ctrl-C. Threading: one owner, no
-// other thread. Refuses: nothing; returns the worst exit status, 3 for a child that a signal ended.
+// other thread. Refuses: nothing; returns the worst exit status: 4, then 2 (a rank that refuses its input is why the
+// others lose it), 3 (also for a child that a signal ended), 1. What ranks say on standard error is passed on, a line
+// that several say once.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +12,16 @@
 
 #include "base/result.h"
 #include "net/descriptor.h"
+#include "net/port_range.h"
 
 namespace hocket {
 
-/// The ranks with this process's own arguments, all on this host.
-[[nodiscard]] Result<int> run_local_ranks(std::uint32_t ranks);
+/// Plus the number of a signal: the status when that signal (Ctrl-C) was to end all of them, or SIGPIPE when nobody
+/// reads any more what they print. Nothing is said then; main() ends by the same signal.
+inline constexpr int kSignalled = 128;
+
+/// The ranks with this process's own arguments, all on this host; rank 0 is found at one of these ports.
+[[nodiscard]] Result<int> run_local_ranks(std::uint32_t ranks, const PortRange& ports);
 
 /// Ranks that are not simply here. Descriptors stay the caller's, apart from the listener, which is rank 0's alone once
 /// that runs: when rank 0 ends, whoever looks for it learns at once.

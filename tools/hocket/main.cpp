@@ -1,9 +1,11 @@
 // hocket: the command line. Finds the verb, parses its flags, runs it, turns errors into one line and an exit code:
-// 0 good, 1 a check failed, 2 bad usage or input, 3 a peer failed or a deadline passed, 4 internal.
+// 0 good, 1 a check failed, 2 bad usage or input, 3 a peer failed or a deadline passed, 4 internal. A signal that ends
+// local ranks ends this process too.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -13,6 +15,7 @@
 #include "base/printable.h"
 #include "base/spelling.h"
 #include "command_line.h"
+#include "local_ranks.h"
 
 namespace hocket {
 namespace {
@@ -58,6 +61,13 @@ int cannot_print() {
   return 2;
 }
 
+/// Ends by the signal that a status of local ranks names, so that shells and scripts see what happened.
+int end_with(int status) {
+  std::signal(status - kSignalled, SIG_DFL);
+  std::raise(status - kSignalled);
+  return status;
+}
+
 int report_usage(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     const int status = app.exit(error);
@@ -91,6 +101,7 @@ int run(int argc, char** argv) {
   }
   const CLI::App* chosen = app.get_subcommands().front();
   const Result<int> result = line.actions.at(chosen)();
+  if (result && *result > kSignalled) return end_with(*result);
   if (result && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return *result;
   if (result) return cannot_print();
   fmt::print(stderr, "hocket {}: {}\n", chosen->get_name(), printable(result.error().text, '\n'));

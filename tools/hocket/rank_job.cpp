@@ -1,13 +1,14 @@
 #include "rank_job.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
-#include <thread>
 
 #include "algorithms/algorithm.h"
-#include "base/units.h"
-#include "exchange/file_text.h"
+#include "exchange/load_topology.h"
+#include "exchange/schedule_format.h"
+#include "local_ranks.h"
 #include "planner/planner.h"
 #include "topology/spec.h"
 #include "transport/choice.h"
@@ -17,48 +18,28 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// Ranks that have cores of their own spin as long as a sleeping wake-up takes; others leave their core sooner.
-constexpr std::chrono::microseconds kSpin{50};
-constexpr std::chrono::microseconds kSpinShared{1};
 constexpr std::uint32_t kRanksMax = 1024;
-constexpr std::size_t kCablesMax = std::size_t{1} << 26;  // bytes of the file
+constexpr std::string_view kBetween{"\0", 1};  // words of flags cannot hold it
+constexpr std::chrono::seconds kTimeout{30};
 
-const char* variable(const char* name) {
-  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody writes the environment
+/// What makes a launcher start that many ranks.
+std::string advice(std::string_view source, std::uint32_t ranks) {
+  if (source.starts_with("hocket")) return fmt::format("HOCKET_SIZE={}", ranks);
+  if (source.starts_with("torchrun")) return fmt::format("--nnodes times --nproc-per-node {}", ranks);
+  return fmt::format("-n {}", ranks);
 }
 
-std::string words_of(const char* name) {
-  const char* text = variable(name);
-  return text == nullptr ? "" : text;
-}
-
-/// The first that is given: a flag, or one of the variables.
-std::string first_of(const std::string& flag, std::initializer_list<const char*> names) {
-  if (!flag.empty()) return flag;
-  for (const char* name : names) {
-    if (std::string words = words_of(name); !words.empty()) return words;
+/// The files that variables name are read even where this verb needs none of them.
+Result<void> check_files(const Settings& settings, const SettingWords& words) {
+  if (const Said said = words.said("HOCKET_TOPO_FILE"); said.given() && !said.by_flag) {
+    const Result<Topology> topology = load_topology(settings.topology, {});
+    if (!topology) return tl::unexpected(said.because(topology.error()));
+  }
+  if (const Said said = words.said("HOCKET_PLAN_FILE"); said.given()) {
+    const Result<Schedule> schedule = load_schedule(settings.plan_file);
+    if (!schedule) return tl::unexpected(said.because(schedule.error()));
   }
   return {};
-}
-
-Result<int> inherited_listener() {
-  const std::string text = words_of("HOCKET_LISTENER");
-  int number = -1;
-  if (text.empty()) return number;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 0)
-    return fail(Code::kInvalidArgument, "HOCKET_LISTENER='{}' is not a descriptor", text);
-  return number;
-}
-
-Result<std::chrono::nanoseconds> spin_time(const JobFlags& flags, const Launch& launch) {
-  const std::string words = first_of(flags.spin, {"HOCKET_SPIN"});
-  if (!words.empty()) {
-    HOCKET_TRY_ASSIGN(const Seconds seconds, parse_seconds(words));
-    return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(seconds.value, 1e6) * 1e9));
-  }
-  const std::uint32_t here = launch.local_size == 0 ? launch.size : launch.local_size;
-  return std::chrono::nanoseconds(here <= std::thread::hardware_concurrency() ? kSpin : kSpinShared);
 }
 
 const Algorithm* algorithm_named(std::string_view name) {
@@ -73,10 +54,9 @@ void JobFlags::declare(CLI::App& app) {
   app.add_option("--ranks", ranks, "start that many ranks here as processes [as the launcher says, else 1]")
       ->check(CLI::Range(1U, kRanksMax));
   app.add_option("--transport", transport,
-                 "how ranks talk: shm, tcp, a plug-in's name; auto: shm among the ranks of a host, tcp between")
-      ->envname("HOCKET_TRANSPORT")
-      ->capture_default_str();
-  app.add_option("--timeout", timeout, "give up after this long")->envname("HOCKET_TIMEOUT")->capture_default_str();
+                 "how ranks talk: shm, tcp, a plug-in's name; auto: shm among the ranks of a host, tcp between "
+                 "[HOCKET_TRANSPORT, else auto]");
+  app.add_option("--timeout", timeout, "give up after this long [HOCKET_TIMEOUT, else 30s]");
   declare_network(app);
 }
 
@@ -88,55 +68,64 @@ void JobFlags::declare_network(CLI::App& app) {
   app.add_option("--cables", cables, "a file: addresses by which two ranks are joined directly [HOCKET_CABLES]");
 }
 
-Result<std::chrono::nanoseconds> JobFlags::limit() const {
-  HOCKET_TRY_ASSIGN(const Seconds seconds, parse_seconds(timeout));
-  if (seconds.value <= 0 || seconds.value > 1e6)
-    return fail(Code::kInvalidArgument, "--timeout {}: must be above 0 and at most 1000000s", timeout);
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds.value * 1e9));
+SettingWords JobFlags::words() const {
+  return {environment,
+          {{"--transport", "HOCKET_TRANSPORT", transport},
+           {"--timeout", "HOCKET_TIMEOUT", timeout},
+           {"--spin", "HOCKET_SPIN", spin},
+           {"--ports", "HOCKET_PORTS", ports},
+           {"--interface", "HOCKET_SOCKET_IFNAME", interfaces},
+           {"--cables", "HOCKET_CABLES", cables},
+           {"--topo", "HOCKET_TOPO_FILE", topology}}};
 }
 
-Result<std::optional<Launch>> JobFlags::launch() const {
-  HOCKET_TRY(transport_named(transport));
-  HOCKET_TRY_ASSIGN(std::optional<Launch> found, read_launch(variable));
-  if (found && found->size == 1 && ranks > 1) found.reset();  // a launcher of one process: ours to start the ranks
+Result<std::chrono::nanoseconds> JobFlags::limit() const {
+  const Said said = words().said("HOCKET_TIMEOUT");
+  return said.given() ? said.time_above_0() : kTimeout;
+}
+
+Result<std::optional<Launch>> JobFlags::launch(std::uint32_t needed, const std::string& by) const {
+  HOCKET_TRY_ASSIGN(std::optional<Launch> found,
+                    read_launch(environment, ranks != 0 ? Halves::kPassOver : Halves::kRefuse));
+  const std::uint32_t wanted = ranks != 0 ? ranks : needed;
+  if (found && found->size == 1 && wanted > 1) found.reset();  // a launcher of one process: ours to start the ranks
   if (found && ranks != 0 && ranks != found->size)
     return fail(Code::kMismatch, "--ranks {} but {} says rank {} of {}", ranks, found->source, found->rank,
                 found->size);
-  if (found) {
-    const std::string root = words_of("HOCKET_ROOT");
-    if (!root.empty()) found->root = root;
-    return found;
-  }
-  if (ranks > 1) return std::optional<Launch>();
-  return std::optional(Launch{.source = "no launcher", .root = {}, .job = {}});
+  if (found && needed != 0 && needed != found->size)
+    return fail(Code::kMismatch, "{} has {} ranks, but {} says rank {} of {}: it takes {}", by, needed, found->source,
+                found->rank, found->size, advice(found->source, needed));
+  if (found) return found;
+  if (wanted > 1) return std::optional<Launch>();
+  return std::optional(Launch::alone("no launcher"));
+}
+
+Result<Launch> JobFlags::check(const std::optional<Launch>& launch, std::uint32_t size) const {
+  Launch checked = launch.value_or(Launch::alone("--ranks"));
+  checked.size = size;
+  if (!launch) checked.local_size = size;
+  HOCKET_TRY(settings(checked));
+  return checked;
+}
+
+Result<int> JobFlags::start(std::uint32_t size) const {
+  HOCKET_TRY_ASSIGN(const PortRange range, ports_of(words()));
+  return run_local_ranks(size, range);
+}
+
+Result<Settings> JobFlags::settings(const Launch& launch) const {
+  const SettingWords said = words();
+  HOCKET_TRY_ASSIGN(Settings settings, read_settings(launch, {}, said, kTimeout));
+  HOCKET_TRY(check_files(settings, said));
+  return settings;
 }
 
 Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFlags& flags) {
-  HOCKET_TRY_ASSIGN(const auto limit, flags.limit());
-  HOCKET_TRY_ASSIGN(TransportChoice choice, transport_named(flags.transport));
-  choice.lends = words_of("HOCKET_SHM_LEND") != "0";
-  RendezvousOptions options{.launch = launch, .secret = words_of("HOCKET_SECRET"), .ports = {}, .interfaces = {}};
-  HOCKET_TRY_ASSIGN(options.listener, inherited_listener());
-  if (const std::string ports = first_of(flags.ports, {"HOCKET_PORTS"}); !ports.empty()) {
-    HOCKET_TRY_ASSIGN(options.ports, parse_port_range(ports));
-  }
-  HOCKET_TRY_ASSIGN(options.interfaces,
-                    InterfaceFilter::parse(first_of(flags.interfaces, {"HOCKET_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"})));
-  if (const std::string file = first_of(flags.cables, {"HOCKET_CABLES"}); !file.empty()) {
-    HOCKET_TRY_ASSIGN(const std::string text, read_file_bytes(file, kCablesMax));
-    HOCKET_TRY_ASSIGN(options.cables, LinkAddresses::parse(text, file, launch.size));
-    choice.by_cable = true;
-    if (flags.transport != "auto" && flags.transport != "tcp")
-      return fail(Code::kInvalidArgument, "--transport {} uses no cables ('{}')", flags.transport, file);
-  }
-  options.deadline = steady_clock::now() + limit;
-  HOCKET_TRY_ASSIGN(Job joined, join(options));
-  if (!words_of("HOCKET_DEBUG").empty()) fmt::print(stderr, "hocket: rank {}: {}\n", launch.rank, joined.way);
-  DriverOptions driver;
-  driver.timeout = limit;
-  HOCKET_TRY_ASSIGN(driver.spin, spin_time(flags, launch));
-  std::unique_ptr<RankJob> made(new RankJob(std::move(joined), driver));
-  HOCKET_TRY_ASSIGN(made->talk_, open_transport(made->job_, choice, options.deadline));
+  HOCKET_TRY_ASSIGN(const Settings settings, flags.settings(launch));
+  HOCKET_TRY_ASSIGN(Job joined, join(settings.rendezvous));
+  if (settings.debug >= DebugLevel::kMeeting) fmt::print(stderr, "hocket: rank {}: {}\n", launch.rank, joined.way);
+  std::unique_ptr<RankJob> made(new RankJob(std::move(joined), settings.driver));
+  HOCKET_TRY_ASSIGN(made->talk_, open_transport(made->job_, settings.transport, settings.rendezvous.deadline));
   HOCKET_TRY(made->prepare());
   return made;
 }
@@ -156,6 +145,46 @@ Result<void> RankJob::prepare() {
 Result<std::vector<double>> RankJob::share(double mine) {
   HOCKET_TRY(sharing_->run({&mine, shared_.data()}));
   return shared_;
+}
+
+namespace {
+
+std::vector<std::string> parts_of(std::string_view text) {
+  std::vector<std::string> parts;
+  for (std::size_t end = text.find(kBetween); end != std::string_view::npos; end = text.find(kBetween)) {
+    parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + kBetween.size());
+  }
+  parts.emplace_back(text);
+  return parts;
+}
+
+/// Of flag, words and meaning.
+std::string flag_text(const std::string* flag, bool with_meaning) {
+  if (flag[1].empty()) return "no " + flag[0];
+  return fmt::format("{} {}{}", flag[0], flag[1], with_meaning ? fmt::format(" ({})", flag[2]) : "");
+}
+
+}  // namespace
+
+Result<void> RankJob::compare(const std::vector<SharedFlag>& flags) {
+  std::vector<std::string> mine;
+  for (const SharedFlag& flag : flags) mine.insert(mine.end(), {flag.flag, flag.words, flag.meaning});
+  const auto words = [&mine]() -> Result<std::string> { return fmt::format("{}", fmt::join(mine, kBetween)); };
+  HOCKET_TRY_ASSIGN(const std::string said, agree("flags", words));
+  const std::vector<std::string> theirs = parts_of(said);
+  for (std::size_t i = 0; i < mine.size(); i += 3) {
+    const bool there = i + 2 < theirs.size() && theirs[i] == mine[i];
+    const std::size_t counts = mine[i + 2].empty() ? i + 1 : i + 2;
+    if (there && theirs[counts] == mine[counts]) continue;
+    const bool alike = there && theirs[i + 1] == mine[i + 1];  // the same name for two things
+    const std::string other = there ? flag_text(&theirs[i], alike) : "flags of another version";
+    const Error differs{Code::kMismatch, fmt::format("{} has {}, {} has {}", job_.members[rank()].text(),
+                                                     flag_text(&mine[i], alike), job_.members[0].text(), other)};
+    talk_.transport->fail(differs);
+    return tl::unexpected<Error>(differs);
+  }
+  return share(0).map([](const auto&) {});
 }
 
 Result<std::string> RankJob::agree(const std::string& key, const std::function<Result<std::string>()>& at_root) {

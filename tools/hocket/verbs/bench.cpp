@@ -2,19 +2,22 @@
 // row by simulation and tells the others its algorithm and segment; each rank builds it itself, and the plans' hashes
 // are compared by every call.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <bit>
 #include <ctime>
 #include <memory>
 #include <numeric>
 
 #include "algorithms/algorithm.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "bench_flags.h"
 #include "bench_table.h"
 #include "flags.h"
 #include "local_ranks.h"
+#include "memory_need.h"
 #include "planner/meeting.h"
 #include "rank_job.h"
 #include "rank_pattern.h"
@@ -38,21 +41,23 @@ constexpr std::uint64_t kSeed = 1;
 struct Network {
   std::optional<Topology> topology;
   BenchBound bound;
+  std::string words;  // of --topo or HOCKET_TOPO_FILE
 };
 
-Result<Network> network_of(const TopologyFlags& flags, std::uint32_t ranks) {
+Result<Network> network_of(const TopologyFlags& flags, const Said& file, std::uint32_t ranks) {
   TopologyFlags said = flags;
-  const char* variable = std::getenv("HOCKET_TOPO_FILE");  // NOLINT(concurrency-mt-unsafe): nobody writes it
-  if (said.topology.empty() && variable != nullptr) said.topology = variable;
+  said.topology = file.words;
   if (said.topology.empty()) {
     if (!said.links.empty() || !said.uplink.empty() || !said.breaks.empty() || !said.scales.empty() ||
         !said.group.empty())
       return fail(Code::kInvalidArgument, "--link, --uplink, --break, --scale and --group need a --topo to change");
-    return Network{{},
-                   {{}, "none: no topology is given (--topo, HOCKET_TOPO_FILE), and memory of one host has no links"}};
+    return Network{
+        {}, {{}, "none: no topology is given (--topo, HOCKET_TOPO_FILE), and memory of one host has no links"}, {}};
   }
-  HOCKET_TRY_ASSIGN(Topology topology, said.load());
-  const std::string_view source = flags.topology.empty() ? "HOCKET_TOPO_FILE" : "--topo";
+  Result<Topology> loaded = said.load();
+  if (!loaded && !file.by_flag) return tl::unexpected(file.because(loaded.error()));
+  HOCKET_TRY_ASSIGN(Topology topology, std::move(loaded));
+  const std::string_view source = file.name;
   if (topology.rank_count() != ranks)
     return fail(Code::kMismatch, "{} '{}' has {} ranks, the job {}", source, said.topology, topology.rank_count(),
                 ranks);
@@ -60,7 +65,37 @@ Result<Network> network_of(const TopologyFlags& flags, std::uint32_t ranks) {
                    fmt::format("the least time of any plan on the links of '{}' ({}), where memory and "
                                "additions cost nothing",
                                said.topology, source)};
-  return Network{std::move(topology), std::move(bound)};
+  return Network{std::move(topology), std::move(bound), said.topology};
+}
+
+/// Files may have another name on each host.
+void add_network(std::vector<SharedFlag>& shared, const TopologyFlags& flags, const Network& network) {
+  const auto all = [](const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); };
+  shared.push_back({"--link", all(flags.links), {}});
+  shared.push_back({"--uplink", flags.uplink, {}});
+  shared.push_back({"--break", all(flags.breaks), {}});
+  shared.push_back({"--scale", all(flags.scales), {}});
+  shared.push_back({"--group", flags.group, {}});
+  Hasher links;
+  if (network.topology) {
+    for (const Link& link : network.topology->links()) {
+      links.add(link.from).add(link.to).add(std::bit_cast<std::uint64_t>(link.bandwidth.value));
+      links.add(std::bit_cast<std::uint64_t>(link.latency.value));
+    }
+  }
+  shared.push_back({"--topo", network.words, "links " + links.finish().text().substr(0, 8)});
+}
+
+/// In whole elements, and whole blocks.
+BoundCollective amount_of(const Collective& collective, DataType type, ReduceOp op, std::int64_t bytes) {
+  BoundCollective what{collective, bytes / size_of(type), type, op};
+  if (is_blocked(collective.kind)) what.count -= what.count % collective.ranks;
+  return what;
+}
+
+/// The row that takes most memory.
+BoundCollective largest_of(const BenchRun& run, DataType type, std::uint32_t ranks) {
+  return amount_of({run.kind, ranks, 0}, type, run.ops.front(), run.sizes.all().back());
 }
 
 class Bench {
@@ -107,9 +142,7 @@ class Bench {
   }
 
   [[nodiscard]] BoundCollective amount(DataType type, ReduceOp op, std::uint32_t root, std::int64_t bytes) const {
-    BoundCollective what{{run_.kind, job_.size(), root}, bytes / size_of(type), type, op};
-    if (is_blocked(run_.kind)) what.count -= what.count % job_.size();
-    return what;
+    return amount_of({run_.kind, job_.size(), root}, type, op, bytes);
   }
 
   /// "ring 131072", chosen by rank 0.
@@ -158,6 +191,7 @@ class Bench {
   Result<void> row(const BoundCollective& what) {
     BenchRow row{.what = what, .algorithm = {}, .out_of_place = {}, .in_place = {}, .bound_s = bound_of(what)};
     HOCKET_TRY_ASSIGN(const Plan plan, this->plan(what, row));
+    HOCKET_TRY(check_own_memory(what, job_.rank(), plan.scratch_bytes()));
     HOCKET_TRY_ASSIGN(const auto driver,
                       RankDriver::create(plan, job_.rank(), job_.transport(), job_.driver_options()));
     HOCKET_TRY_ASSIGN(row.out_of_place, measure(*driver, what, false));
@@ -226,16 +260,23 @@ class Bench {
 
 Result<int> run(const Flags& flags) {
   HOCKET_TRY_ASSIGN(const BenchRun run, check_flags(flags.bench));
-  HOCKET_TRY(flags.job.limit());
-  HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, flags.job.launch());
+  JobFlags job_flags = flags.job;
+  job_flags.topology = flags.network.topology;
+  HOCKET_TRY(job_flags.limit());
+  HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, job_flags.launch());
   const std::uint32_t size = launch ? launch->size : flags.job.ranks;
   if (is_rooted(run.kind) && (flags.bench.root < -1 || flags.bench.root >= static_cast<int>(size)))
     return fail(Code::kInvalidArgument, "-r {}: not below the {} ranks", flags.bench.root, size);
   if (!flags.bench.json_file.empty() && (!launch || launch->rank == 0))
     HOCKET_TRY(check_writable(flags.bench.json_file));
-  HOCKET_TRY_ASSIGN(const Network network, network_of(flags.network, size));
-  if (!launch) return run_local_ranks(flags.job.ranks);
-  HOCKET_TRY_ASSIGN(const auto job, RankJob::open(*launch, flags.job));
+  HOCKET_TRY_ASSIGN(const Network network, network_of(flags.network, job_flags.words().said("HOCKET_TOPO_FILE"), size));
+  HOCKET_TRY_ASSIGN(const Launch checked, job_flags.check(launch, size));
+  for (const DataType type : run.types) HOCKET_TRY(check_memory_here(largest_of(run, type, size), checked, Bytes{0}));
+  if (!launch) return job_flags.start(checked.size);
+  HOCKET_TRY_ASSIGN(const auto job, RankJob::open(*launch, job_flags));
+  std::vector<SharedFlag> shared = shared_flags(flags.bench, run);
+  add_network(shared, flags.network, network);
+  HOCKET_TRY(job->compare(shared));
   if (network.topology) return Bench(flags, run, *job, network, *network.topology).all();
   HOCKET_TRY_ASSIGN(Topology topology, meeting_topology(meeting_of(job->transport_name()), size));
   return Bench(flags, run, *job, network, std::move(topology)).all();

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <optional>
 
@@ -15,6 +14,7 @@
 #include "flags.h"
 #include "lab_run.h"
 #include "local_ranks.h"
+#include "memory_need.h"
 #include "planner/planner.h"
 #include "progress_line.h"
 #include "rank_job.h"
@@ -79,32 +79,6 @@ struct Run {
   RunReport report;
   std::uint64_t wrong_bytes = 0;
 };
-
-/// Bytes that the system can give without swapping; nothing when it does not say.
-std::optional<double> available_bytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string word;
-  for (double kib = 0; file >> word;) {
-    if (word == "MemAvailable:" && file >> kib) return kib * 1024;
-  }
-  return std::nullopt;
-}
-
-/// Inputs, outputs, what the outputs must be, and scratch, of all ranks.
-Result<void> check_memory(const Plan& plan) {
-  const BoundCollective& what = plan.what();
-  double needed = 0;
-  for (std::uint32_t r = 0; r < what.collective.ranks; ++r) {
-    const double elements = static_cast<double>(input_count(what, r)) + 2 * static_cast<double>(output_count(what, r));
-    needed += elements * static_cast<double>(size_of(what.type)) + static_cast<double>(plan.scratch_bytes().count);
-  }
-  const std::optional<double> available = available_bytes();
-  if (!available || needed <= *available) return {};
-  return fail(Code::kResourceExhausted,
-              "{} of {} on {} ranks in one process needs {:.1f} GiB, {:.1f} GiB are available",
-              name_of(what.collective.kind), format_bytes(what.bytes()), what.collective.ranks, needed / (1 << 30),
-              *available / (1 << 30));
-}
 
 Result<Run> execute_and_check(const Plan& plan, const Flags& flags, std::chrono::nanoseconds timeout) {
   const BoundCollective& what = plan.what();
@@ -190,7 +164,7 @@ Result<Plan> load_plan(const Flags& flags) {
 
 Result<int> run_in_process(const Flags& flags, const Plan& plan) {
   HOCKET_TRY_ASSIGN(const auto timeout, flags.job.limit());
-  HOCKET_TRY(check_memory(plan));
+  HOCKET_TRY(check_memory_in_process(plan));
   HOCKET_TRY_ASSIGN(const Run result, execute_and_check(plan, flags, timeout));
   const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(result.report.elapsed);
   print_run(flags, plan,
@@ -204,8 +178,21 @@ Result<int> run_in_process(const Flags& flags, const Plan& plan) {
   return result.wrong_bytes == 0 ? 0 : 1;
 }
 
+/// What makes the plan and the data: the same on every rank. The file may have another name on each host.
+std::vector<SharedFlag> shared_flags(const Flags& flags, const Plan& plan) {
+  const BoundCollective& what = plan.what();
+  return {{"hocket", "run", {}},
+          {"schedule", flags.files.front(), plan.schedule().fingerprint().text().substr(0, 8)},
+          {"--size", flags.amount.size, fmt::format("{}B", what.bytes().count)},
+          {"--dtype", flags.amount.type, std::string(name_of(what.type))},
+          {"--op", flags.amount.op, {}},
+          {"--segment", flags.simulation.segment, fmt::format("{}B", plan.segment().count)},
+          {"--seed", fmt::format("{}", flags.seed), {}}};
+}
+
 Result<int> run_as_rank(const Flags& flags, const Plan& plan, const Launch& launch, const JobFlags& how) {
   HOCKET_TRY_ASSIGN(const auto job, RankJob::open(launch, how));
+  HOCKET_TRY(job->compare(shared_flags(flags, plan)));
   HOCKET_TRY_ASSIGN(const RanksRun result, run_on_ranks(plan, *job, flags.seed));
   if (job->rank() == 0) {
     print_run(flags, plan,
@@ -220,6 +207,14 @@ Result<int> run_as_rank(const Flags& flags, const Plan& plan, const Launch& laun
   return result.wrong == 0 ? 0 : 1;
 }
 
+/// Ranks of a launcher would each run all of them.
+Result<void> refuse_copies(const Flags& flags) {
+  HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, read_launch(environment, Halves::kPassOver));
+  if (!launch || launch->size == 1) return {};
+  return fail(Code::kMismatch, "--transport {} runs all ranks in one process, but {} says rank {} of {}",
+              flags.transport, launch->source, launch->rank, launch->size);
+}
+
 /// In one process unless --transport or a launcher says otherwise.
 Result<int> run(const Flags& flags) {
   if (flags.lab.given()) {
@@ -231,15 +226,18 @@ Result<int> run(const Flags& flags) {
     const Result<TransportChoice> named = transport_named(flags.transport);
     if (!named) return fail(named.error().code, "{}; nor is it inproc", named.error().text);
   }
+  if (flags.transport == "inproc") HOCKET_TRY(refuse_copies(flags));
   HOCKET_TRY_ASSIGN(const Plan plan, load_plan(flags));
   if (flags.transport == "inproc") return run_in_process(flags, plan);
   JobFlags job = flags.job;
-  job.ranks = plan.what().collective.ranks;
+  const std::uint32_t ranks = plan.what().collective.ranks;
   if (between) job.transport = flags.transport;
-  HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, job.launch());
+  HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, job.launch(ranks, flags.files.front()));
+  HOCKET_TRY_ASSIGN(const Launch checked, job.check(launch, ranks));
   const bool launched = launch && launch->size > 1;
   if (flags.transport.empty() && !launched) return run_in_process(flags, plan);
-  return launch ? run_as_rank(flags, plan, *launch, job) : run_local_ranks(job.ranks);
+  HOCKET_TRY(check_memory_here(plan.what(), checked, plan.scratch_bytes()));
+  return launch ? run_as_rank(flags, plan, *launch, job) : job.start(checked.size);
 }
 
 VerbAction declare(CLI::App& app) {
@@ -251,7 +249,7 @@ VerbAction declare(CLI::App& app) {
   flags->amount.declare(app);
   app.add_option("--segment", flags->simulation.segment,
                  "bytes that move at once [128KiB; in the lab the best by simulation]");
-  app.add_option("--timeout", flags->job.timeout, "give up after this long")->capture_default_str();
+  app.add_option("--timeout", flags->job.timeout, "give up after this long [HOCKET_TIMEOUT, else 30s]");
   flags->job.declare_network(app);
   app.add_option("--seed", flags->seed, "seed of the input data")->capture_default_str();
   app.add_flag("--json", flags->json, "a JSON document on stdout");

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -35,10 +34,6 @@ struct Flags {
   bool fresh = false;
   bool json = false;
 };
-
-const char* variable(const char* name) {
-  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody writes the environment
-}
 
 bool is_collective(const Sweep& sweep) {
   const auto is = [](const std::string& key) { return key == "collective"; };
@@ -197,7 +192,7 @@ Result<SweepOptions> options_of(const Flags& flags) {
   options.results = flags.results;
   HOCKET_TRY_ASSIGN(const Seconds patience, parse_seconds(flags.patience));
   options.patience = std::chrono::milliseconds(static_cast<std::int64_t>(std::min(patience.value, 1e6) * 1e3));
-  HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, read_launch(variable));
+  HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, read_launch(environment));
   std::uint32_t here = 1;
   if (launch) {
     options.rank = launch->rank;
