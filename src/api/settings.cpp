@@ -24,6 +24,7 @@ constexpr std::chrono::microseconds kSpin{50};
 constexpr std::chrono::microseconds kSpinShared{1};
 constexpr std::chrono::hours kSpinAlways{24};
 constexpr std::chrono::minutes kTimeout{10};
+constexpr std::uint32_t kConnectionsMax = 16;             // between two ranks
 constexpr std::size_t kCablesMax = std::size_t{1} << 26;  // bytes of the file
 
 /// The error of a parser, with who said the words.
@@ -147,12 +148,20 @@ Result<void> check_port_count(const Said& said, const RendezvousOptions& meeting
               needed > 1 ? " (one for each rank, and one that rank 0 is found at)" : "", meeting.ports.count());
 }
 
+Result<std::uint32_t> connections_of(const Said& said) {
+  if (!said.given()) return 1U;
+  HOCKET_TRY_ASSIGN(const std::uint32_t count, said.number("a number of connections"));
+  if (count >= 1 && count <= kConnectionsMax) return count;
+  return fail(Code::kInvalidArgument, "{}: 1 to {} are possible", said.text(), kConnectionsMax);
+}
+
 /// Where ranks listen, and by which interfaces and cables they meet.
 Result<void> read_places(const SettingWords& words, Settings& settings) {
   RendezvousOptions& meeting = settings.rendezvous;
   HOCKET_TRY_ASSIGN(meeting.ports, ports_of(words));
   if (const Said said = words.said("HOCKET_PORTS"); said.given()) HOCKET_TRY(check_port_count(said, meeting));
   HOCKET_TRY_ASSIGN(meeting.interfaces, interfaces_of(words));
+  HOCKET_TRY_ASSIGN(meeting.connections, connections_of(words.said("HOCKET_TCP_CONNECTIONS")));
   const Said cables = words.said("HOCKET_CABLES");
   if (!cables.given()) return {};
   HOCKET_TRY_ASSIGN(const std::string text, named(cables, read_file_bytes(cables.words, kCablesMax)));

@@ -1,7 +1,8 @@
 // Settings: what a communicator needs to begin, from its options and, where those are silent, from the environment.
 //   HOCKET_TOPO_FILE HOCKET_PLAN_FILE HOCKET_TRANSPORT HOCKET_PLUGIN_PATH HOCKET_SHM_LEND HOCKET_HOSTID
-//   HOCKET_TIMEOUT HOCKET_SPIN HOCKET_PORTS HOCKET_SOCKET_IFNAME HOCKET_SECRET HOCKET_CABLES HOCKET_LISTENER
-//   HOCKET_DEBUG HOCKET_PROGRESS_CORE HOCKET_COUNT_TIME, and the launcher's variables with HOCKET_ROOT (net/launch.h)
+//   HOCKET_TIMEOUT HOCKET_SPIN HOCKET_PORTS HOCKET_SOCKET_IFNAME HOCKET_SECRET HOCKET_CABLES HOCKET_TCP_CONNECTIONS
+//   HOCKET_LISTENER HOCKET_DEBUG HOCKET_PROGRESS_CORE HOCKET_COUNT_TIME,
+//   and the launcher's variables with HOCKET_ROOT (net/launch.h)
 // The library and the tools read them here; a tool's flags win over variables.
 // Ownership: plain values. Threading: pure functions over the environment.
 // Refuses: words that do not parse (the Error names the variable or flag), also of settings that this job does not use;

@@ -315,6 +315,29 @@ TEST(StormStrangers, GarbageOnThePortWhileAJobRuns) {
   EXPECT_EQ(end.status, 0) << end.err;
 }
 
+TEST(StormConnections, SeveralBetweenTwoRanksAreRightAndCountedOnBothSides) {
+  for (const char* transport : {"tcp", "mixed"}) {
+    const Ended end = test::run(
+        bench({"all_reduce", "--ranks", "4", "-b", "1",    "-e",     "1M",   "-f",        "32",   "-n",
+               "3",          "-i",      "0", "-d", "int8", "--algo", "ring", "--segment", "4KiB", "--connections",
+               "3"},
+              transport));
+    EXPECT_EQ(end.status, 0) << end.out << end.err;
+    EXPECT_NE(end.out.find("Out of bounds values : 0 OK"), std::string::npos) << end.out;
+  }
+  const std::string root = "HOCKET_ROOT=" + local_address(*listen_at(Address::loopback()))->text();
+  const Words words{HOCKET_BINARY, "bench", "all_reduce", "-b", "8", "-e", "8", "--transport", "tcp"};
+  Process first(words, {root, "HOCKET_RANK=0", "HOCKET_SIZE=2", "HOCKET_TCP_CONNECTIONS=2"});
+  Process second(words, {root, "HOCKET_RANK=1", "HOCKET_SIZE=2"});
+  const Ended here = first.wait(seconds(60));
+  const Ended there = second.wait(seconds(60));
+  EXPECT_EQ(here.status, 2) << here.err;
+  EXPECT_NE(here.err.find("rank 0 makes 2 connections to every rank, but rank 1 ("), std::string::npos) << here.err;
+  EXPECT_NE(here.err.find(") makes 1"), std::string::npos) << here.err;
+  EXPECT_EQ(there.status, 2) << there.err;
+  EXPECT_NE(there.err.find("rank 1 makes 1 connections to every rank, but rank 0 ("), std::string::npos) << there.err;
+}
+
 TEST(StormLaunch, ByHandAsTorchrunDoes) {
   const std::uint16_t port = local_address(*listen_at(Address::loopback()))->port();
   for (const std::string host : {"127.0.0.1", "localhost", "::ffff:127.0.0.1"}) {

@@ -46,6 +46,8 @@ TEST(Settings, WhatIsMalformedIsRefusedByName) {
       {{"HOCKET_SECRET", "short"}, "HOCKET_SECRET: the rendezvous secret has 5 characters, 16 are the least"},
       {{"HOCKET_ROOT", "host"}, "HOCKET_ROOT: 'host' has no port: host:port or [v6]:port"},
       {{"HOCKET_CABLES", "/no/cables"}, "HOCKET_CABLES: cannot open '/no/cables': No such file or directory"},
+      {{"HOCKET_TCP_CONNECTIONS", "0"}, "HOCKET_TCP_CONNECTIONS='0': 1 to 16 are possible"},
+      {{"HOCKET_TCP_CONNECTIONS", "many"}, "HOCKET_TCP_CONNECTIONS='many' is not a number of connections"},
       {{"HOCKET_HOSTID", "a,,b"}, "HOCKET_HOSTID='a,,b': a host without a name"},
       {{"HOCKET_LISTENER", "x"}, "HOCKET_LISTENER='x' is not a descriptor"},
       {{"WORLD_SIZE", "2"}, "WORLD_SIZE is set but RANK, MASTER_ADDR, MASTER_PORT are not"},

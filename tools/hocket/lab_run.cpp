@@ -86,6 +86,8 @@ PlacedRanks placed_ranks(const LabRequest& request, const LabNetwork& network, c
                      "--json"};
   if (!request.job.timeout.empty()) ranks.arguments.insert(ranks.arguments.end(), {"--timeout", request.job.timeout});
   if (!request.job.spin.empty()) ranks.arguments.insert(ranks.arguments.end(), {"--spin", request.job.spin});
+  if (!request.job.connections.empty())
+    ranks.arguments.insert(ranks.arguments.end(), {"--connections", request.job.connections});
   for (std::uint32_t rank = 0; rank < order.what.collective.ranks; ++rank)
     ranks.namespaces.push_back(network.of_rank(rank).descriptor());
   ranks.variables = {fmt::format("HOCKET_SOCKET_IFNAME=={}", LabNetwork::kPort)};

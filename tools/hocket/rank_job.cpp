@@ -65,6 +65,8 @@ void JobFlags::declare_network(CLI::App& app) {
                  "a waiting rank spins that long before it sleeps [HOCKET_SPIN, else 50us; 1us on too few cores]");
   app.add_option("--ports", ports, "ports ranks may listen on: FIRST-LAST [HOCKET_PORTS, else any]");
   app.add_option("--interface", interfaces, "interface filter, NCCL's grammar [HOCKET_SOCKET_IFNAME]");
+  app.add_option("--connections", connections,
+                 "TCP connections between two ranks, or along each of their cables [HOCKET_TCP_CONNECTIONS, else 1]");
   app.add_option("--cables", cables, "a file: addresses by which two ranks are joined directly [HOCKET_CABLES]");
 }
 
@@ -76,6 +78,7 @@ SettingWords JobFlags::words() const {
            {"--ports", "HOCKET_PORTS", ports},
            {"--interface", "HOCKET_SOCKET_IFNAME", interfaces},
            {"--cables", "HOCKET_CABLES", cables},
+           {"--connections", "HOCKET_TCP_CONNECTIONS", connections},
            {"--topo", "HOCKET_TOPO_FILE", topology}}};
 }
 

@@ -25,6 +25,7 @@ struct JobFlags {
   std::string ports;
   std::string interfaces;
   std::string cables;
+  std::string connections;
   std::string topology;  // of verbs that have --topo
 
   void declare(CLI::App& app);
