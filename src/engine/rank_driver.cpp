@@ -131,13 +131,14 @@ void RankDriver::wait(SteadyTime now) {
     idle_since_ = now;
     slept_ = false;
   }
-  if (now - idle_since_ < spin_.limit()) return pause_briefly();
   if (now >= beat_at_) {
+    transport_->rest(now);  // who spins for good looks after its peers too, which some transports do only there
     transport_->beat(run_.engine().suspect());
     beat_at_ = now + options_.heartbeat;
     if (options_.watcher != nullptr && !std::exchange(watched_, true)) options_.watcher->waits(true);
     return;  // the next poll sends it
   }
+  if (now - idle_since_ < spin_.limit()) return pause_briefly();
   slept_ = true;
   transport_->rest(std::min(started_ + timeout_, beat_at_));
 }

@@ -148,6 +148,19 @@ TEST(ApiFailure, RanksThatAllReceiveFirstHearWhoWaitsForWhomThoughConnected) {
   }
 }
 
+TEST(ApiFailure, RanksThatNeverSleepNoticeALostOne) {
+  const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {
+    auto comm = connect(ProgressMode::kDedicated);
+    SAY_ERROR(comm);
+    if (rank == 2) std::this_thread::sleep_for(milliseconds(100));
+    if (rank == 2) ::raise(SIGKILL);
+    int value = 1;
+    const auto result = comm->all_reduce(&value, &value, 1, DataType::kI32);
+    return result ? "success" : result.error().text;
+  });
+  for (const std::uint32_t r : {0U, 1U}) EXPECT_NE(ends[r].said.find("lost rank 2"), std::string::npos) << ends[r].said;
+}
+
 TEST(ApiFailure, SurvivorsGoOnWithoutTheLostRank) {
   const std::vector<RankEnd> ends = run_forked(4, [](std::uint32_t rank) -> std::string {
     auto comm = connect();
