@@ -34,7 +34,9 @@ Result<void> CommunicatorCore::begin() {
     return tl::unexpected<Error>(std::move(source.error()));
   }
   source_.emplace(std::move(*source));
-  HOCKET_TRY_ASSIGN(pair_source_, read_plan_source({.topology = {}, .plan_file = {}}, 2, "tcp"));
+  near_ = std::move(opened.near);
+  HOCKET_TRY_ASSIGN(near_pair_source_, read_plan_source({.topology = {}, .plan_file = {}}, 2, "shm"));
+  HOCKET_TRY_ASSIGN(far_pair_source_, read_plan_source({.topology = {}, .plan_file = {}}, 2, "tcp"));
   auto holder = std::make_shared<std::unique_ptr<RankTransport>>(std::move(transport));
   queues_.push_back(std::make_unique<CallQueue>(
       QueueOptions{rank(), settings_.driver, settings_.progress, settings_.cost, &*source_, log_, {}},
@@ -55,7 +57,7 @@ void CommunicatorCore::leave() {
   for (const auto& q : queues_) q->leave();
 }
 
-/// Messages go over connections of their own and copy.
+/// Of collectives alone: a message is copied once wherever it lies.
 Result<void> CommunicatorCore::register_memory(const void* begin) {
   HOCKET_TRY(check_usable());
   const std::optional<SharedRange> range = SharedMemory::at(begin);

@@ -1,9 +1,9 @@
 // CommunicatorCore: what a Communicator and its Works share: the job, the queue of the collectives, a queue for every
 // direction of messages between two ranks that was used, and the one failure that ends them all.
-// A message is a broadcast over two ranks, proved as every plan is, on a connection of its own that is made when first
-// needed. Gather, scatter and all-to-all-v are messages together with an all-gather of what each rank believes it
-// calls. Ownership: everything but the caller's buffers. Threading: any thread. Refuses: calls that do not fit the
-// communicator, before anything is sent.
+// A message is a broadcast over two ranks, proved as every plan is, over a connection, or memory, of its own that is
+// made when first needed. Gather, scatter and all-to-all-v are messages together with an all-gather of what each rank
+// believes it calls. Ownership: everything but the caller's buffers. Threading: any thread. Refuses: calls that do not
+// fit the communicator, before anything is sent.
 #pragma once
 
 #include <map>
@@ -81,8 +81,10 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   [[nodiscard]] Result<Work> start_parts(Parts& parts);
   [[nodiscard]] Result<std::uint32_t> queue_of_messages(std::uint32_t from, std::uint32_t to);
   [[nodiscard]] CallQueue& queue(std::uint32_t index);
+  [[nodiscard]] bool is_near(std::uint32_t peer) const;
 
-  /// The connection of messages from one rank to another: the sender listens, the store says where.
+  /// Of messages from one rank to another: the sender listens, the store says where; through memory where collectives
+  /// take that way between the two.
   [[nodiscard]] Result<std::unique_ptr<RankTransport>> connect(std::uint32_t from, std::uint32_t to,
                                                                SteadyTime deadline);
   [[nodiscard]] Result<Descriptor> await_receiver(const std::string& key, std::uint32_t to, SteadyTime deadline);
@@ -106,7 +108,9 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   Failure failure_;
   DebugLog log_;
   std::optional<PlanSource> source_;
-  std::optional<PlanSource> pair_source_;
+  std::optional<PlanSource> near_pair_source_;
+  std::optional<PlanSource> far_pair_source_;
+  std::vector<std::uint32_t> near_;                        // ranks with which collectives talk through memory
   std::mutex store_mutex_;                                 // of the store, and the next two
   std::multiset<std::uint32_t> waits_;                     // peers whose half of a message is awaited
   std::size_t notes_ = 0;                                  // of changes of it, in the store

@@ -8,7 +8,7 @@
 
 #include "api/core.h"
 #include "base/circle.h"
-#include "transport/tcp/tcp_rank.h"
+#include "transport/pair.h"
 
 namespace hocket {
 namespace {
@@ -54,7 +54,7 @@ Result<std::uint32_t> CommunicatorCore::queue_of_messages(std::uint32_t from, st
       .driver = settings_.driver,
       .progress = settings_.progress == ProgressMode::kDedicated ? ProgressMode::kDedicated : ProgressMode::kShared,
       .cost = settings_.cost,
-      .source = &*pair_source_,
+      .source = is_near(from == rank() ? to : from) ? &*near_pair_source_ : &*far_pair_source_,
       .log = log_,
       .name = fmt::format("message from rank {} (here 0) to rank {} (here 1)", from, to)};
   watchers_.push_back(std::make_unique<MessageWatcher>(*this, from == rank() ? to : from));
@@ -74,9 +74,24 @@ Result<std::unique_ptr<RankTransport>> CommunicatorCore::connect(std::uint32_t f
   Result<Descriptor> link = sends ? await_receiver(key, to, deadline) : reach_sender(key, from, deadline);
   note_wait(peer, false);
   if (!link) return tl::unexpected<Error>(explained(link.error(), deadline));
-  std::vector<Descriptor> links(2);
-  links[sends ? 1 : 0] = std::move(*link);
-  return TcpRank::make(sends ? 0 : 1, {job_.members[from].text(), job_.members[to].text()}, std::move(links));
+  using Way = PairEnds::Way;
+  const bool insists = settings_.transport.name == "shm";
+  const PairEnds ends{.rank = sends ? 0U : 1U,
+                      .names = {job_.members[from].text(), job_.members[to].text()},
+                      .way = !is_near(peer) ? Way::kTcp
+                             : insists      ? Way::kMemoryOnly
+                                            : Way::kMemory,
+                      .lends = settings_.transport.lends};
+  Result<OpenPair> pair =
+      open_pair(ends, std::move(*link), deadline, [this, peer, deadline] { return check_peer(peer, deadline); });
+  if (!pair) return tl::unexpected<Error>(explained(pair.error(), deadline));
+  log_.print(DebugLevel::kMeeting, "messages from rank {} to rank {} go through {}{}", from, to, pair->name,
+             pair->obstacle.empty() ? "" : fmt::format(": no shared memory: {}", pair->obstacle));
+  return std::move(pair->transport);
+}
+
+bool CommunicatorCore::is_near(std::uint32_t peer) const {
+  return std::binary_search(near_.begin(), near_.end(), peer);
 }
 
 /// A peer, or the store, goes when its rank has failed; a collective beside this message hears why a moment later.

@@ -22,19 +22,22 @@ Result<OpenTransport> open_transport(Job& job, const TransportChoice& choice, St
   if (choice.plug_in != nullptr) {
     HOCKET_TRY_ASSIGN(auto plugged, choice.plug_in->open(job, deadline));
     if (job.store) HOCKET_TRY(job.store->set(met_key(rank), "", deadline));
-    return OpenTransport{choice.name, std::move(plugged)};
+    return OpenTransport{choice.name, {}, std::move(plugged)};
   }
   std::vector<std::string> names;
   names.reserve(job.members.size());
   for (const Member& member : job.members) names.push_back(member.text());
   if (job.store) HOCKET_TRY(job.store->set(met_key(rank), "", deadline));
   if (host.segment && host.ranks.size() == job.members.size()) {
-    return OpenTransport{"shm", ShmRank::make(rank, std::move(names), std::move(host.segment), std::move(job.links),
-                                              {.lends = choice.lends, .wake = {}})};
+    auto through_memory = ShmRank::make(rank, std::move(names), std::move(host.segment), std::move(job.links),
+                                        {.lends = choice.lends, .wake = {}});
+    return OpenTransport{"shm", std::move(host.ranks), std::move(through_memory)};
   }
   HOCKET_TRY_ASSIGN(auto over_tcp, TcpRank::make(rank, names, std::move(job.links), job.streams));
-  if (!host.segment) return OpenTransport{"tcp", std::move(over_tcp)};
-  return OpenTransport{"shm+tcp", MixedRank::make(rank, names, std::move(host), std::move(over_tcp), choice.lends)};
+  if (!host.segment) return OpenTransport{"tcp", {}, std::move(over_tcp)};
+  std::vector<std::uint32_t> near = host.ranks;
+  return OpenTransport{"shm+tcp", std::move(near),
+                       MixedRank::make(rank, names, std::move(host), std::move(over_tcp), choice.lends)};
 }
 
 }  // namespace hocket

@@ -25,7 +25,8 @@ struct TransportChoice {
 [[nodiscard]] Result<TransportChoice> transport_named(const std::string& name);
 
 struct OpenTransport {
-  std::string name;  // "shm", "tcp", or a plug-in's
+  std::string name;                 // "shm", "tcp", "shm+tcp", or a plug-in's
+  std::vector<std::uint32_t> near;  // ranks that this one talks with through memory, itself among them; ascending
   std::unique_ptr<RankTransport> transport;
 };
 

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "support/api_ranks.h"
+#include "support/message_ways.h"
 
 namespace hocket {
 namespace {
 
 using test::expect_well;
-using test::run_forked;
 
 #define SAY_FAILURE(expression, comm)                                                                \
   do {                                                                                               \
@@ -141,10 +141,12 @@ std::string check_destroyed(hktComm_t comm, int rank) {
   return {};
 }
 
-TEST(ApiC, EveryFunctionOnThreeRanks) {
+class ApiCOver : public testing::TestWithParam<test::MessageWay> {};
+
+TEST_P(ApiCOver, EveryFunctionOnThreeRanks) {
   SharedId* const shared = share_id();
   ASSERT_NE(shared, nullptr);
-  expect_well(run_forked(3, [shared](std::uint32_t r) -> std::string {
+  expect_well(test::run_on_way(3, GetParam(), [shared](std::uint32_t r) -> std::string {
     const int rank = static_cast<int>(r);
     if (rank == 0) {
       SAY_FAILURE(hktGetUniqueId(&shared->id), nullptr);
@@ -174,6 +176,9 @@ TEST(ApiC, EveryFunctionOnThreeRanks) {
   }));
   ::munmap(shared, sizeof(SharedId));
 }
+
+INSTANTIATE_TEST_SUITE_P(Over, ApiCOver, testing::Values(test::kMemoryWay, test::kTcpWay, test::kMixedWay),
+                         [](const auto& param) { return std::string(param.param.name); });
 
 TEST(ApiC, NonsenseIsRefused) {
   hktComm_t comm = nullptr;

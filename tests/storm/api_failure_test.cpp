@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "support/api_ranks.h"
+#include "support/message_ways.h"
 
 namespace hocket {
 namespace {
@@ -101,8 +102,10 @@ TEST(ApiFailure, AbortFromAnotherThreadEndsAllRanks) {
   for (const RankEnd& end : ends) EXPECT_NE(end.said.find("enough"), std::string::npos) << end.said;
 }
 
-TEST(ApiFailure, RanksThatAllSendFirstHearWhoWaitsForWhom) {
-  const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {
+class ApiCircle : public testing::TestWithParam<test::MessageWay> {};
+
+TEST_P(ApiCircle, RanksThatAllSendFirstHearWhoWaitsForWhom) {
+  const test::HeardRun run = test::run_heard(3, GetParam(), [](std::uint32_t rank) -> std::string {
     auto comm = connect();
     SAY_ERROR(comm);
     float value = 1;
@@ -113,7 +116,7 @@ TEST(ApiFailure, RanksThatAllSendFirstHearWhoWaitsForWhom) {
   });
   int circles = 0;
   for (std::uint32_t rank = 0; rank < 3; ++rank) {
-    const std::string& said = ends[rank].said;
+    const std::string& said = run.ends[rank].said;
     EXPECT_NE(said.find("no connection in time with rank"), std::string::npos) << said;
     const std::size_t at = said.find("waits for rank");
     if (at == std::string::npos) continue;
@@ -123,8 +126,8 @@ TEST(ApiFailure, RanksThatAllSendFirstHearWhoWaitsForWhom) {
   EXPECT_GE(circles, 1);
 }
 
-TEST(ApiFailure, RanksThatAllReceiveFirstHearWhoWaitsForWhomThoughConnected) {
-  const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {
+TEST_P(ApiCircle, RanksThatAllReceiveFirstHearWhoWaitsForWhomThoughConnected) {
+  const std::vector<RankEnd> ends = test::run_on_way(3, GetParam(), [](std::uint32_t rank) -> std::string {
     auto comm = connect();
     SAY_ERROR(comm);
     float out = 1;
@@ -147,6 +150,9 @@ TEST(ApiFailure, RanksThatAllReceiveFirstHearWhoWaitsForWhomThoughConnected) {
         << end.said;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Over, ApiCircle, testing::Values(test::kMemoryWay, test::kTcpWay, test::kMixedWay),
+                         [](const auto& param) { return std::string(param.param.name); });
 
 TEST(ApiFailure, RanksThatNeverSleepNoticeALostOne) {
   const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {

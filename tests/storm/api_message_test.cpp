@@ -1,23 +1,28 @@
-// Real processes that exchange messages through the C++ interface: sends and receives, and what is made of them.
+// Real processes that exchange messages through the C++ interface: sends and receives, and what is made of them; over
+// memory, over TCP, and over both. Which way each pair of ranks has taken is checked too.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "support/api_ranks.h"
+#include "support/message_ways.h"
 
 namespace hocket {
 namespace {
 
 using test::connect;
 using test::expect_well;
+using test::MessageWay;
 using test::RankEnd;
-using test::run_forked;
+using test::run_on_way;
+
+class ApiMessages : public testing::TestWithParam<MessageWay> {};
 
 /// Block r of rank `of` as ints: distinct everywhere.
 int element(std::uint32_t of, std::uint32_t block, int i) { return static_cast<int>(of * 10000 + block * 100) + i; }
 
-TEST(ApiMessages, GatherAndScatter) {
-  expect_well(run_forked(4, [](std::uint32_t rank) -> std::string {
+TEST_P(ApiMessages, GatherAndScatter) {
+  expect_well(run_on_way(4, GetParam(), [](std::uint32_t rank) -> std::string {
     auto comm = connect();
     SAY_ERROR(comm);
     constexpr int kCount = 50;
@@ -54,8 +59,8 @@ TEST(ApiMessages, GatherAndScatter) {
   }));
 }
 
-TEST(ApiMessages, UnevenBlocks) {
-  expect_well(run_forked(3, [](std::uint32_t rank) -> std::string {
+TEST_P(ApiMessages, UnevenBlocks) {
+  expect_well(run_on_way(3, GetParam(), [](std::uint32_t rank) -> std::string {
     auto comm = connect();
     SAY_ERROR(comm);
     // Rank r contributes 2r elements; blocks lie apart.
@@ -106,8 +111,8 @@ TEST(ApiMessages, UnevenBlocks) {
   }));
 }
 
-TEST(ApiMessages, GroupsTakeSendsAndReceivesInAnyOrder) {
-  expect_well(run_forked(4, [](std::uint32_t rank) -> std::string {
+TEST_P(ApiMessages, GroupsTakeSendsAndReceivesInAnyOrder) {
+  expect_well(run_on_way(4, GetParam(), [](std::uint32_t rank) -> std::string {
     auto comm = connect();
     SAY_ERROR(comm);
     for (int round = 0; round < 20; ++round) {
@@ -138,8 +143,8 @@ TEST(ApiMessages, GroupsTakeSendsAndReceivesInAnyOrder) {
   }));
 }
 
-TEST(ApiMessages, CountsThatDifferAreNamedOnBothSides) {
-  const std::vector<RankEnd> ends = run_forked(2, [](std::uint32_t rank) -> std::string {
+TEST_P(ApiMessages, CountsThatDifferAreNamedOnBothSides) {
+  const std::vector<RankEnd> ends = run_on_way(2, GetParam(), [](std::uint32_t rank) -> std::string {
     auto comm = connect();
     SAY_ERROR(comm);
     std::vector<int> memory(10);
@@ -152,6 +157,30 @@ TEST(ApiMessages, CountsThatDifferAreNamedOnBothSides) {
     EXPECT_NE(end.said.find("count"), std::string::npos) << end.said;
   }
 }
+
+TEST_P(ApiMessages, LongAndShortOnesOneAfterAnother) {
+  expect_well(run_on_way(4, GetParam(), [](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    // 0 <-> 1 and 2 <-> 3, and where the ways are mixed 1 <-> 2 also goes between hosts.
+    for (const std::int64_t count : {1, 0, 4000, 700'001, 3, 262'144, 700'001}) {
+      for (std::uint32_t from = 0; from < 3; ++from) {
+        if (rank != from && rank != from + 1) continue;
+        std::vector<int> memory(static_cast<std::size_t>(count), rank == from ? element(from, 1, 7) : -1);
+        if (rank == from) {
+          SAY_ERROR(comm->send(memory.data(), count, DataType::kI32, from + 1));
+        } else {
+          SAY_ERROR(comm->receive(memory.data(), count, DataType::kI32, from));
+        }
+        if (memory != std::vector<int>(static_cast<std::size_t>(count), element(from, 1, 7))) return "wrong data";
+      }
+    }
+    return {};
+  }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, ApiMessages, testing::Values(test::kMemoryWay, test::kTcpWay, test::kMixedWay),
+                         [](const auto& param) { return std::string(param.param.name); });
 
 }  // namespace
 }  // namespace hocket
