@@ -131,6 +131,11 @@ Result<void> CommunicatorCore::run(const Call& call) {
     HOCKET_TRY_ASSIGN(const QueuedCall queued, planned(call));
     return queues_.front()->run(queued);
   }
+  const bool message = call.operation == Operation::kSend || call.operation == Operation::kReceive;
+  if (message && call.root != rank()) {
+    HOCKET_TRY_ASSIGN(const Part part, message_of(call, call.operation == Operation::kSend));
+    return queue(part.queue).run(part.call);
+  }
   HOCKET_TRY_ASSIGN(Work work, start({&call, 1}));
   return work.wait();
 }

@@ -72,6 +72,7 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   [[nodiscard]] Result<void> check_buffers(const Call& call, const BoundCollective& what) const;
   [[nodiscard]] Result<QueuedCall> prepared(const PersistentCall& call, const RankBuffers& buffers) const;
   [[nodiscard]] Result<void> append(const Call& call, Parts& parts, std::vector<const Call*>& to_self);
+  [[nodiscard]] Result<Part> message_of(const Call& call, bool sends);
   [[nodiscard]] Result<void> append_message(const Call& call, bool sends, Parts& parts);
   [[nodiscard]] Result<void> append_rooted(const Call& call, Parts& parts);
   [[nodiscard]] Result<void> append_all_gather_v(const Call& call, Parts& parts) const;

@@ -111,6 +111,12 @@ Result<void> CommunicatorCore::append(const Call& call, Parts& parts, std::vecto
 }
 
 Result<void> CommunicatorCore::append_message(const Call& call, bool sends, Parts& parts) {
+  HOCKET_TRY_ASSIGN(Part part, message_of(call, sends));
+  parts.push_back(std::move(part));
+  return {};
+}
+
+Result<CommunicatorCore::Part> CommunicatorCore::message_of(const Call& call, bool sends) {
   HOCKET_TRY(check_reduction(call, false));
   if (call.root >= size())
     return fail(Code::kInvalidArgument, "{}: rank {} is not below the {} ranks", own_name(), call.root, size());
@@ -127,8 +133,7 @@ Result<void> CommunicatorCore::append_message(const Call& call, bool sends, Part
   queued.description = call.description;
   Part part{0, std::move(queued)};
   HOCKET_TRY_ASSIGN(part.queue, queue_of_messages(sends ? rank() : call.root, sends ? call.root : rank()));
-  parts.push_back(std::move(part));
-  return {};
+  return part;
 }
 
 QueuedCall CommunicatorCore::agreement(const Call& call, std::int64_t count) const {

@@ -81,6 +81,20 @@ TEST(ProgressPlacement, EveryOneIsRightAndSaysWhoPaid) {
   }
 }
 
+TEST(ProgressPlacement, ABlockingMessageRunsOnItsCallersThread) {
+  for (const ProgressMode mode : {ProgressMode::kCaller, ProgressMode::kShared, ProgressMode::kDedicated}) {
+    expect_well(run_forked(2, [mode](std::uint32_t rank) -> std::string {
+      auto comm = Communicator::create({.timeout = std::chrono::seconds(20), .progress = mode, .count_time = true});
+      SAY_ERROR(comm);
+      int value = 7;
+      SAY_ERROR(rank == 0 ? comm->send(&value, 1, DataType::kI32, 1) : comm->receive(&value, 1, DataType::kI32, 0));
+      const ProgressCounters cost = comm->counters();
+      if (cost.thread_time.count() == 0 && cost.caller_time.count() > 0) return {};
+      return fmt::format("caller {} ns, thread {} ns", cost.caller_time.count(), cost.thread_time.count());
+    }));
+  }
+}
+
 TEST(ProgressPlacement, CoresThatAreNotThereAreRefused) {
   expect_well(run_forked(1, [](std::uint32_t) {
     CommunicatorOptions options;
@@ -91,7 +105,7 @@ TEST(ProgressPlacement, CoresThatAreNotThereAreRefused) {
     return text == "core 1023 is none that this process may run on" ? std::string() : text;
   }));
   expect_well(run_forked(1, [](std::uint32_t) {
-    ::setenv("HOCKET_PROGRESS_CORE", "1x", 1);
+    ::setenv("HOCKET_PROGRESS_CORE", "1x", 1);  // NOLINT(concurrency-mt-unsafe): one thread
     const Result<Communicator> made = Communicator::create();
     if (made) return std::string("'1x' was taken");
     const std::string& text = made.error().text;
