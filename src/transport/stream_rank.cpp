@@ -2,19 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <utility>
 
-#include "base/circle.h"
-#include "base/units.h"
 #include "net/word.h"
 
 namespace hocket {
 namespace {
 
 constexpr std::size_t kHistory = 256;
-/// A peer that was heard within this time is not called silent.
-constexpr std::chrono::seconds kSilence{1};
 
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -411,59 +406,6 @@ void StreamRank::fail(const Error& error) {
 void StreamRank::take_leave() {
   if (failure_) return fail(*failure_);
   for (Link& l : links_) l.bye_due = l.open;
-}
-
-void StreamRank::beat(std::uint32_t waits_for) {
-  waited_for_ = waits_for;
-  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) nudge(peer);
-}
-
-void StreamRank::nudge(std::uint32_t peer) {
-  Link& l = link(peer);
-  if (!l.open || failure_ || l.ping_due || l.ping_on_way) return;
-  put_word(l.ping_out.data(), call_.number);
-  put_word(l.ping_out.data() + 8, waited_for_);
-  l.ping_due = true;
-}
-
-/// "rank 0 waits for rank 1, that for rank 0": a circle in this call, by what peers have said of late.
-std::string StreamRank::circle_of(std::uint32_t waits_for) const {
-  const SteadyTime now = std::chrono::steady_clock::now();
-  std::vector<std::uint32_t> chain{rank_};
-  for (std::uint32_t next = waits_for; next < rank_count() && next != chain.back();) {
-    const auto seen = std::find(chain.begin(), chain.end(), next);
-    if (seen != chain.end()) {
-      std::vector<std::string> circle;
-      std::transform(seen, chain.end(), std::back_inserter(circle), [this](std::uint32_t r) { return names_[r]; });
-      return circle_text(circle);
-    }
-    chain.push_back(next);
-    const Link& l = link(next);
-    if (!l.open || l.ping_call != call_.number || now - l.heard > kSilence) return {};
-    next = l.ping_waits_for;
-  }
-  return {};
-}
-
-std::string StreamRank::late_ranks(std::uint32_t waits_for) const {
-  std::string text = circle_of(waits_for);
-  const SteadyTime now = std::chrono::steady_clock::now();
-  const auto add = [&text](const std::string& words) { text += (text.empty() ? "" : "; ") + words; };
-  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
-    const Link& l = link(peer);
-    if (!l.open || l.held || l.left) continue;
-    const std::uint64_t call = std::max(l.theirs.number, l.ping_call);
-    const std::chrono::duration<double> silent = now - l.heard;
-    const std::string where = call == 0 ? "not in any call yet" : fmt::format("last seen in call {}", call);
-    if (l.heard == SteadyTime{}) {
-      add(fmt::format("no progress from {}: never heard", names_[peer]));
-    } else if (silent > kSilence) {
-      add(fmt::format("no progress from {}: silent for {}, {}", names_[peer], format_seconds({silent.count()}), where));
-    } else if (call < call_.number) {
-      add(fmt::format("{} is {}", names_[peer], where));
-    }
-  }
-  return text;
 }
 
 }  // namespace hocket
