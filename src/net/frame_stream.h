@@ -26,6 +26,8 @@ class FrameReader {
   /// kHeader comes again and again until place(); kFrame once per frame.
   [[nodiscard]] Step next();
   [[nodiscard]] const FrameHeader& header() const { return header_; }
+  /// The rest of header()'s payload is to come.
+  [[nodiscard]] bool in_payload() const { return state_ == State::kPayload; }
   /// `payload` has header().length bytes.
   void place(std::span<std::byte> payload);
 

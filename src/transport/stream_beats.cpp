@@ -15,22 +15,48 @@ constexpr std::chrono::seconds kSilence{1};
 
 }  // namespace
 
+/// Who still has bytes to send waits for nobody: they may be all that the others wait for.
 void StreamRank::beat(std::uint32_t waits_for) {
-  waited_for_ = waits_for;
+  const bool sends = std::any_of(links_.begin(), links_.end(), [](const Link& l) {
+    return l.open && (!l.writer.empty() || !l.sends.empty() || l.first_taken != kNoOp);
+  });
+  const Standing now{call_.number, own_.standing.beat + 1, sends ? rank_ : waits_for, moved()};
+  own_ = {now, now.repeats(own_.standing), std::chrono::steady_clock::now()};
   for (std::uint32_t peer = 0; peer < rank_count(); ++peer) nudge(peer);
 }
 
+/// Between beats the last one is said again, with the call of now.
 void StreamRank::nudge(std::uint32_t peer) {
   Link& l = link(peer);
   if (!l.open || failure_ || l.ping_due || l.ping_on_way) return;
+  const Standing& own = own_.standing;
+  const std::uint32_t waits_for = own.call == call_.number ? own.waits_for : rank_;
   put_word(l.ping_out.data(), call_.number);
-  put_word(l.ping_out.data() + 8, waited_for_);
+  put_word(l.ping_out.data() + 8, std::uint64_t{own.beat} << 32 | waits_for);
+  put_word(l.ping_out.data() + 16, own.moved);
   l.ping_due = true;
 }
 
-/// "rank 0 waits for rank 1, that for rank 0": a circle in this call, by what peers have said of late.
+void StreamRank::take_ping(Link& l) {
+  const std::uint64_t both = word_at(l.ping_in.data() + 8);
+  const Standing said{word_at(l.ping_in.data()), static_cast<std::uint32_t>(both >> 32),
+                      static_cast<std::uint32_t>(both), word_at(l.ping_in.data() + 16)};
+  l.ping_call = said.call;
+  if (said.beat == l.stated.standing.beat) return;
+  l.stated = {said, said.repeats(l.stated.standing), l.heard};
+}
+
+bool StreamRank::stands_still(const Statement& stated, SteadyTime now) const {
+  return stated.repeated && stated.standing.call == call_.number && now - stated.said <= kSilence;
+}
+
+/// "rank 0 waits for rank 1, that for rank 0": a circle in this call, by what all of them have said at two beats at
+/// least without getting anything in between. One statement means little: in a call that is well under way ranks often
+/// wait for each other for a moment.
 std::string StreamRank::circle_of(std::uint32_t waits_for) const {
   const SteadyTime now = std::chrono::steady_clock::now();
+  const Standing& own = own_.standing;
+  if (!stands_still(own_, now) || own.waits_for != waits_for || own.moved != moved()) return {};
   std::vector<std::uint32_t> chain{rank_};
   for (std::uint32_t next = waits_for; next < rank_count() && next != chain.back();) {
     const auto seen = std::find(chain.begin(), chain.end(), next);
@@ -41,27 +67,40 @@ std::string StreamRank::circle_of(std::uint32_t waits_for) const {
     }
     chain.push_back(next);
     const Link& l = link(next);
-    if (!l.open || l.ping_call != call_.number || now - l.heard > kSilence) return {};
-    next = l.ping_waits_for;
+    if (!l.open || !stands_still(l.stated, now)) return {};
+    next = l.stated.standing.waits_for;
   }
   return {};
 }
 
+StreamRank::Sighting StreamRank::sighting(std::uint32_t peer) const {
+  const Link& l = link(peer);
+  Sighting seen{std::max(l.theirs.number, l.ping_call), l.heard, in_call() && program_->involves(peer),
+                !l.open || l.held || l.left};
+  if (beside_.half == nullptr || beside_.places[peer] < 0) return seen;
+  const Sighting there = beside_.half->sighting(static_cast<std::uint32_t>(beside_.places[peer]));
+  return {std::max(seen.call, there.call), std::max(seen.heard, there.heard), seen.involved || there.involved,
+          seen.explained || there.explained};
+}
+
+/// Of a peer that has no part in this rank's plan nobody says in which call it is but its own pings: how far it was
+/// when it was heard last is old, and told only where it is this call.
 std::string StreamRank::late_ranks(std::uint32_t waits_for) const {
   std::string text = circle_of(waits_for);
   const SteadyTime now = std::chrono::steady_clock::now();
   const auto add = [&text](const std::string& words) { text += (text.empty() ? "" : "; ") + words; };
   for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
-    const Link& l = link(peer);
-    if (!l.open || l.held || l.left) continue;
-    const std::uint64_t call = std::max(l.theirs.number, l.ping_call);
-    const std::chrono::duration<double> silent = now - l.heard;
-    const std::string where = call == 0 ? "not in any call yet" : fmt::format("last seen in call {}", call);
-    if (l.heard == SteadyTime{}) {
+    const Sighting seen = sighting(peer);
+    if (seen.explained) continue;
+    const std::chrono::duration<double> silent = now - seen.heard;
+    const std::string where = seen.call == 0 ? "not in any call yet" : fmt::format("last seen in call {}", seen.call);
+    if (seen.heard == SteadyTime{}) {
       add(fmt::format("no progress from {}: never heard", names_[peer]));
     } else if (silent > kSilence) {
-      add(fmt::format("no progress from {}: silent for {}, {}", names_[peer], format_seconds({silent.count()}), where));
-    } else if (call < call_.number) {
+      const bool fresh = seen.involved || seen.call == call_.number;
+      add(fmt::format("no progress from {}: silent for {}{}{}", names_[peer], format_seconds({silent.count()}),
+                      fresh ? ", " : "", fresh ? where : ""));
+    } else if (seen.call < call_.number) {
       add(fmt::format("{} is {}", names_[peer], where));
     }
   }

@@ -106,6 +106,7 @@ bool StreamRank::has_outgoing(std::uint32_t stream) const {
 void StreamRank::received(std::uint32_t stream, std::size_t bytes, TransportEvents* events, SteadyTime now) {
   Link& l = link(stream);
   link(streams_.peer(stream)).heard = now;
+  if (l.reader.in_payload()) count_moved(l);
   l.reader.received(bytes);
   parse(stream, events);
 }
@@ -142,6 +143,7 @@ void StreamRank::parse(std::uint32_t stream, TransportEvents* events) {
         if (!take_header(stream, events)) return;
         break;
       case FrameReader::Step::kFrame:
+        count_moved(l);
         take_frame(stream, events);
         break;
     }
@@ -257,9 +259,7 @@ void StreamRank::take_frame(std::uint32_t stream, TransportEvents* events) {
       program_->arrived(h.op);
       return events->arrived(h.op, 1);
     case FrameKind::kPing:
-      l.ping_call = word_at(l.ping_in.data());
-      l.ping_waits_for = static_cast<std::uint32_t>(word_at(l.ping_in.data() + 8));
-      return;
+      return take_ping(l);
     case FrameKind::kAbort:
       return take_abort(stream);
     case FrameKind::kBye:

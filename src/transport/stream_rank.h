@@ -41,6 +41,9 @@ class StreamRank : public RankTransport {
   void beat(std::uint32_t waits_for) override;
   /// A sign of life to one rank, so that it wakes.
   void nudge(std::uint32_t peer);
+  /// Some peers are reached by another half of this rank, which calls them otherwise (`places`, by rank; -1: not by
+  /// it). It has no beats of its own: what comes to it, and who is seen there, counts here. It lives as long.
+  void count_in(const StreamRank& half, std::vector<std::int32_t> places) { beside_ = {&half, std::move(places)}; }
   [[nodiscard]] std::string late_ranks(std::uint32_t waits_for) const override;
   [[nodiscard]] std::string call_text() const override { return call_.text(); }
 
@@ -104,11 +107,39 @@ class StreamRank : public RankTransport {
 
  private:
   static constexpr std::size_t kCommittedBytes = std::size_t{64} << 10;  // little more than a frame or two
-  static constexpr std::size_t kPingBytes = 16;
+  static constexpr std::size_t kPingBytes = 24;
   static constexpr std::size_t kLentBytes = 8;  // a word: where it lies
   static constexpr std::size_t kAbortBytesMax = 2048;
   static constexpr FrameWriter::Token kNoToken = kNoOp;
   static constexpr FrameWriter::Token kPingToken = kNoOp - 1;
+
+  /// What a rank says of itself at a beat.
+  struct Standing {
+    std::uint64_t call = 0;
+    std::uint32_t beat = 0;  // of all its beats, from 1
+    std::uint32_t waits_for = 0;
+    std::uint64_t moved = 0;  // what has come to it: frames, and parts of them
+    /// Another beat, and nothing has changed.
+    [[nodiscard]] bool repeats(const Standing& before) const {
+      return beat != before.beat && call == before.call && waits_for == before.waits_for && moved == before.moved;
+    }
+  };
+  struct Statement {
+    Standing standing;
+    bool repeated = false;  // as at the beat before
+    SteadyTime said;
+  };
+  /// What is known of a peer.
+  struct Sighting {
+    std::uint64_t call = 0;  // the last it was seen in
+    SteadyTime heard;
+    bool involved = false;  // in this call's plan
+    bool explained = false;
+  };
+  struct Beside {
+    const StreamRank* half = nullptr;
+    std::vector<std::int32_t> places;
+  };
 
   struct Link {
     bool open = true;
@@ -130,7 +161,7 @@ class StreamRank : public RankTransport {
     std::uint64_t bye_number = 0;  // calls the peer had finished when it left
     SteadyTime heard;
     std::uint64_t ping_call = 0;
-    std::uint32_t ping_waits_for = 0;
+    Statement stated;
     std::array<std::byte, kCallBytes> hello_in{};
     std::array<std::byte, kPingBytes> ping_in{};
     std::array<std::byte, kPingBytes> ping_out{};
@@ -190,7 +221,13 @@ class StreamRank : public RankTransport {
   void take_back(OpId id, std::uint32_t count);
   void queue_taken(Link& l);
   void raise(Error error);
+  void take_ping(Link& l);
+  void count_moved(const Link& l) { moved_ += l.reader.header().kind == FrameKind::kPing ? 0 : 1; }
+  [[nodiscard]] std::uint64_t moved() const { return moved_ + (beside_.half == nullptr ? 0 : beside_.half->moved_); }
+  /// Of late, in this call, and with nothing changed between two beats.
+  [[nodiscard]] bool stands_still(const Statement& stated, SteadyTime now) const;
   [[nodiscard]] std::string circle_of(std::uint32_t waits_for) const;
+  [[nodiscard]] Sighting sighting(std::uint32_t peer) const;
   [[nodiscard]] std::optional<CallNotice> past_call(std::uint64_t number) const;
 
   std::uint32_t rank_;
@@ -198,8 +235,10 @@ class StreamRank : public RankTransport {
   Streams streams_;
   std::deque<Link> links_;  // by stream
   StreamProgram* program_ = nullptr;
-  std::uint32_t waited_for_ = 0;  // by the last beat
-  std::uint64_t loans_ = 0;       // segments of this call that peers have been lent and not taken
+  Statement own_;            // by the last beat
+  std::uint64_t moved_ = 0;  // what has come from peers, but for pings: frames, and parts of them
+  Beside beside_;
+  std::uint64_t loans_ = 0;  // segments of this call that peers have been lent and not taken
   BounceArea bounce_area_;
   struct BouncedPart {
     std::uint32_t next = 0;                    // of the same op

@@ -1,5 +1,6 @@
 // TcpRank, ShmRank and RankDriver: ranks on threads, each with its own sockets or rings: many calls, abort from another
 // thread, deadlines, a rank that goes, garbage where a peer's words should be.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <sys/socket.h>
@@ -113,6 +114,27 @@ TEST_P(TransportRanks, TheDeadlineNamesWhoIsLate) {
   EXPECT_NE(ran.error().text.find("rank 0: not done within 50 ms; no progress from rank 1: never heard; call 1"),
             std::string::npos)
       << ran.error().text;
+  leave_all(std::move(ranks));
+}
+
+TEST_P(TransportRanks, ALateRankIsSeenWhereItWasLast) {
+  const Plan plan = plan_of(test::ring_all_reduce(4, 1), 100, 4096);
+  auto ranks = connected_ranks(4, GetParam());
+  std::string said;
+  run_all(4, [&](std::uint32_t r) {
+    const auto driver = RankDriver::create(plan, r, *ranks[r], {.timeout = milliseconds(1500)}).value();
+    for (int i = 0; i < (r == 0 ? 4 : 3); ++i) {
+      std::vector<std::int64_t> values = values_of(plan, r);
+      const Result<void> ran = driver->run({values.data(), values.data()});
+      if (!ran) said += ran.error().text;
+    }
+  });
+  for (const std::uint32_t neighbour : {1U, 3U}) {
+    EXPECT_NE(said.find(fmt::format("no progress from rank {}: silent for ", neighbour)), std::string::npos) << said;
+  }
+  const std::size_t first = said.find(", last seen in call 3");
+  ASSERT_NE(first, std::string::npos) << said;
+  EXPECT_NE(said.find(", last seen in call 3", first + 1), std::string::npos) << said;
   leave_all(std::move(ranks));
 }
 

@@ -26,6 +26,7 @@ std::unique_ptr<MixedRank> MixedRank::make(std::uint32_t rank, const std::vector
   mixed.near_ = ShmRank::make(
       place, std::move(host_names), mixed.host_.segment, std::move(unwatched),
       {.lends = lends, .wake = [&mixed](std::uint32_t peer) { mixed.far_->nudge(mixed.host_.ranks[peer]); }});
+  mixed.far_->count_in(*mixed.near_, mixed.place_);
   return made;
 }
 
