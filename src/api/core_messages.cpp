@@ -226,7 +226,8 @@ Settings CommunicatorCore::settings_of(std::vector<std::uint32_t> ranks, std::st
             .size = static_cast<std::uint32_t>(ranks.size()),
             .source = std::move(source),
             .root = {},
-            .job = {}};
+            .job = {},
+            .launched_as = job_.launch.launched_as.value_or(rank())};
   const bool together = std::all_of(ranks.begin(), ranks.end(), [&](std::uint32_t r) {
     return job_.members[r].host == job_.members[ranks.front()].host;
   });

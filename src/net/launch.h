@@ -29,6 +29,7 @@ struct Launch {
   std::string outer;             // "Slurm (SLURM_PROCID, SLURM_NTASKS), rank 0 of 2": what started the launcher
   std::string root;              // where rank 0 listens, host:port; empty: to be found through a private file
   std::string job;               // a name that only the ranks of this job on this host share; HOCKET_JOB if set
+  std::optional<std::uint32_t> launched_as{};  // the launcher's rank, where `rank` is that in a part of its job
 
   /// One rank that nobody launched, as `source` says.
   [[nodiscard]] static Launch alone(std::string source) {

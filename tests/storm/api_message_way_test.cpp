@@ -46,6 +46,32 @@ std::string exchange(Communicator& comm) {
   return there == std::vector<int>(100'000, 5) && back == std::vector<int>(3, 6) ? "" : "wrong data";
 }
 
+/// Of a part the ranks are others, and their hosts the same.
+TEST(ApiMessageParts, ARankOfAPartStaysOnItsHost) {
+  const HeardRun run = run_heard(4, test::kMixedWay, [](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    for (const std::uint32_t color : {rank / 2, rank % 2}) {  // the two of a host, then one of each
+      auto part = comm->split(color, rank);
+      SAY_ERROR(part);
+      if (std::string said = exchange(**part); !said.empty()) return said;
+      auto twin = (*part)->dup();
+      SAY_ERROR(twin);
+    }
+    return {};
+  });
+  expect_well(run.ends);
+  for (const std::string& log : run.logs) {
+    std::vector<std::string> ways;
+    for (std::size_t at = log.find("talks through "); at != std::string::npos;
+         at = log.find("talks through ", at + 1)) {
+      const std::size_t word = at + std::string_view("talks through ").size();
+      ways.push_back(log.substr(word, log.find('\n', word) - word));
+    }
+    EXPECT_EQ(ways, (std::vector<std::string>{"shm+tcp", "shm", "shm", "tcp", "tcp"}));
+  }
+}
+
 class ApiMessageWay : public testing::TestWithParam<MessageWay> {};
 
 TEST_P(ApiMessageWay, ARankThatWaitsForAMessageSleeps) {

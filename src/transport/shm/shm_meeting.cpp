@@ -72,12 +72,13 @@ class Meeting {
 
  private:
   [[nodiscard]] const Member& me() const { return job_.members[job_.launch.rank]; }
+  [[nodiscard]] std::string my_host() const { return host_id(job_.launch.launched_as.value_or(me().rank)); }
   [[nodiscard]] static std::string wish_key(std::uint32_t rank) { return fmt::format("shm/{}", rank); }
   [[nodiscard]] static std::string place_key(std::uint32_t rank) { return fmt::format("shm/place/{}", rank); }
   [[nodiscard]] static std::string ready_key(std::uint32_t rank) { return fmt::format("shm/ready/{}", rank); }
 
   Result<HostGroup> meet() {
-    HOCKET_TRY(job_.store->set(wish_key(me().rank), fmt::format("{} {}", wish_, host_id(me().rank)), deadline_));
+    HOCKET_TRY(job_.store->set(wish_key(me().rank), fmt::format("{} {}", wish_, my_host()), deadline_));
     HOCKET_TRY_ASSIGN(const std::vector<std::uint32_t> ranks, ranks_of_host());
     if (!through_memory(wish_) || ranks.size() == 1) return HostGroup{};
     HOCKET_TRY_ASSIGN(std::shared_ptr<ShmSegment> segment, come(ranks));
@@ -90,7 +91,7 @@ class Meeting {
 
   /// From what all ranks have said.
   Result<std::vector<std::uint32_t>> ranks_of_host() {
-    const std::string mine = host_id(me().rank);
+    const std::string mine = my_host();
     std::vector<std::uint32_t> ranks;
     std::string elsewhere;
     std::string host_of_first;

@@ -20,7 +20,7 @@ struct HostGroup {
   std::shared_ptr<ShmSegment> segment;
 };
 
-/// What HOCKET_HOSTID calls the host of that rank of this process's job.
+/// What HOCKET_HOSTID calls the host of that rank, as the launcher counts them.
 [[nodiscard]] std::optional<std::string> named_host(std::uint32_t rank);
 
 /// `wish`: "auto" (memory among the ranks of each host), "shm" (all ranks), or another transport's name, for which
