@@ -49,7 +49,7 @@ class PairMeeting {
 
  private:
   Result<std::shared_ptr<ShmSegment>> offer() {
-    auto segment = ShmSegment::create(2);
+    auto segment = ShmSegment::create(2, ShmSegment::Use::kMessages);
     PairWord mine = word_of(segment.has_value(), segment ? (*segment)->where() : segment.error().text);
     if (segment) mine.token = (*segment)->token();
     HOCKET_TRY(say(mine));
@@ -63,7 +63,7 @@ class PairMeeting {
   Result<std::shared_ptr<ShmSegment>> accept() {
     HOCKET_TRY_ASSIGN(const PairWord theirs, hear());
     if (!agrees(theirs)) return refused(0, theirs);
-    auto segment = ShmSegment::map(theirs.text.data(), theirs.token, 2);
+    auto segment = ShmSegment::map(theirs.text.data(), theirs.token, 2, ShmSegment::Use::kMessages);
     const PairWord mine = word_of(segment.has_value(), segment ? "" : segment.error().text);
     HOCKET_TRY(say(mine));
     if (!segment) return refused(1, mine);

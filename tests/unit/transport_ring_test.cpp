@@ -1,6 +1,7 @@
 // The byte ring: wrapping, full, empty, positions of the other end that make no sense, random parts between two
 // threads, and a segment that another job's words do not open.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <numeric>
 #include <thread>
@@ -141,6 +142,18 @@ TEST(TransportSegment, IsTheSameMemoryOnlyForThoseWhoKnowIt) {
   EXPECT_EQ(ShmSegment::map(where, made->token(), 3).error().text,
             "cannot open '" + where + "': No such file or directory");
   EXPECT_EQ(ShmSegment::create(257).error().text, "257 ranks in shared memory: 256 are the most");
+}
+
+TEST(TransportSegment, ThatOfMessagesTakesMemoryOnlyWhereItIsWritten) {
+  const auto made = ShmSegment::create(2, ShmSegment::Use::kMessages).value();
+  for (const std::uint32_t rank : {0U, 1U}) made->touch(rank);
+  struct stat status {};
+  ASSERT_EQ(::stat(made->where().c_str(), &status), 0);
+  EXPECT_LT(status.st_blocks * 512, 64 << 10);
+  EXPECT_LT(status.st_size, 2 << 20);
+  EXPECT_TRUE(ShmSegment::map(made->where(), made->token(), 2, ShmSegment::Use::kMessages));
+  EXPECT_NE(ShmSegment::map(made->where(), made->token(), 2).error().text.find("is not shared memory of a job"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -28,8 +28,6 @@ constexpr int kYields = 32;
 constexpr std::chrono::microseconds kYieldMax{50};
 /// From so many bytes on a copy less is worth a word back, that it was read.
 constexpr std::size_t kBounceBytesMin = std::size_t{24} << 10;
-/// Longer ones, where they can be read at all, would not be read while others are copied.
-constexpr std::size_t kBounceBytesMax = ShmSegment::kBounceBytes / 4;
 /// The same where the receiver reads in place what its sender did not even copy.
 constexpr std::size_t kLendMappedMin = std::size_t{2} << 10;
 
@@ -95,7 +93,7 @@ ShmRank::ShmRank(std::uint32_t rank, std::vector<std::string> names, std::shared
                       {}});
   }
   segment_->touch(rank);
-  set_bounce_area(ShmSegment::kBounceBytes);
+  set_bounce_area(segment_->bounce_bytes());
   if (options.lends) show_memory();
 }
 
@@ -123,12 +121,14 @@ void ShmRank::try_memory(std::uint32_t peer) {
   segment_->ring(peer, rank()).reads_memory.store(1, std::memory_order_release);
 }
 
+/// What is longer than a part of the bounce area, where it can be read at all, would not be read while others are
+/// copied.
 SegmentWay ShmRank::way_of(std::uint32_t peer, std::span<const std::byte> bytes) const {
   if (bytes.size() < kLendMappedMin) return SegmentWay::kSent;
   const bool reads = segment_->ring(rank(), peer).reads_memory.load(std::memory_order_acquire) != 0;
   if (reads && segment_->state(rank()).ranges.holds(bytes.data(), bytes.size())) return SegmentWay::kLent;
   if (bytes.size() < kBounceBytesMin) return SegmentWay::kSent;
-  if (bytes.size() <= kBounceBytesMax) return SegmentWay::kBounced;
+  if (bytes.size() <= segment_->bounce_bytes() / 4) return SegmentWay::kBounced;
   return reads ? SegmentWay::kLent : SegmentWay::kSent;
 }
 

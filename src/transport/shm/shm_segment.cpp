@@ -22,6 +22,11 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kRingBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kRingBytesMin = std::size_t{16} << 10;
 constexpr std::size_t kRingBytesOfRank = std::size_t{2} << 20;
+/// More than the second-level cache of a core, less than what cores share (bounce_area.h says why).
+constexpr std::size_t kBounceBytes = std::size_t{1} << 20;
+/// All of it below a huge page, which the first byte would take.
+constexpr std::size_t kRingBytesOfMessages = std::size_t{128} << 10;
+constexpr std::size_t kBounceBytesOfMessages = std::size_t{512} << 10;
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -38,15 +43,18 @@ struct ShmSegment::Head {
   Nonce token{};
 };
 
-ShmSegment::ShmSegment(std::uint32_t ranks, Descriptor file)
+ShmSegment::ShmSegment(std::uint32_t ranks, Use use, Descriptor file)
     : ranks_(ranks),
       file_(std::move(file)),
-      ring_size_(ring_size_for(ranks)),
+      use_(use),
+      ring_size_(use == Use::kMessages ? kRingBytesOfMessages : ring_size_for(ranks)),
+      bounce_bytes_(use == Use::kMessages ? kBounceBytesOfMessages : kBounceBytes),
       states_begin_(kPage),
       rings_begin_(round_up(states_begin_ + ranks * sizeof(RankState), kPage)),
       bytes_begin_(round_up(rings_begin_ + std::size_t{ranks} * ranks * sizeof(Ring), kPage)),
-      bounce_begin_(round_up(bytes_begin_ + std::size_t{ranks} * ranks * ring_size_, kHugePage)),
-      size_(bounce_begin_ + std::size_t{ranks} * kBounceBytes) {}
+      bounce_begin_(
+          round_up(bytes_begin_ + std::size_t{ranks} * ranks * ring_size_, use == Use::kMessages ? kPage : kHugePage)),
+      size_(bounce_begin_ + std::size_t{ranks} * bounce_bytes_) {}
 
 ShmSegment::~ShmSegment() {
   if (base_ != nullptr) ::munmap(base_, size_);
@@ -58,11 +66,12 @@ ShmSegment::Ring* ShmSegment::rings() const { return reinterpret_cast<Ring*>(bas
 const Nonce& ShmSegment::token() const { return head().token; }
 
 void ShmSegment::touch(std::uint32_t rank) {
+  if (use_ == Use::kMessages) return;
 #ifdef MADV_POPULATE_WRITE
   for (std::uint32_t peer = 0; peer < ranks_; ++peer) {
     if (peer != rank) ::madvise(ring_bytes(rank, peer).data(), ring_size_, MADV_POPULATE_WRITE);
   }
-  ::madvise(bounce_memory(rank), kBounceBytes, MADV_POPULATE_WRITE);
+  ::madvise(bounce_memory(rank), bounce_bytes_, MADV_POPULATE_WRITE);
 #endif
 }
 
@@ -77,13 +86,13 @@ Result<void> ShmSegment::attach() {
   return {};
 }
 
-Result<std::shared_ptr<ShmSegment>> ShmSegment::create(std::uint32_t ranks) {
+Result<std::shared_ptr<ShmSegment>> ShmSegment::create(std::uint32_t ranks, Use use) {
   if (ranks > kRanksMax)
     return fail(Code::kUnsupported, "{} ranks in shared memory: {} are the most", ranks, kRanksMax);
   Descriptor file(::memfd_create("hocket", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file.open()) return fail(Code::kUnsupported, "the system has no memfd: {}", system_words(errno));
   HOCKET_TRY_ASSIGN(const Nonce token, fresh_nonce());
-  std::shared_ptr<ShmSegment> made(new ShmSegment(ranks, std::move(file)));
+  std::shared_ptr<ShmSegment> made(new ShmSegment(ranks, use, std::move(file)));
   if (::ftruncate(made->file_.get(), static_cast<off_t>(made->size_)) != 0 ||
       ::fcntl(made->file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     return fail(Code::kResourceExhausted, "no {} bytes of shared memory: {}", made->size_, system_words(errno));
@@ -95,12 +104,13 @@ Result<std::shared_ptr<ShmSegment>> ShmSegment::create(std::uint32_t ranks) {
   return made;
 }
 
-Result<std::shared_ptr<ShmSegment>> ShmSegment::map(const std::string& where, const Nonce& token, std::uint32_t ranks) {
+Result<std::shared_ptr<ShmSegment>> ShmSegment::map(const std::string& where, const Nonce& token, std::uint32_t ranks,
+                                                    Use use) {
   if (ranks > kRanksMax)
     return fail(Code::kUnsupported, "{} ranks in shared memory: {} are the most", ranks, kRanksMax);
   Descriptor file(::open(where.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (!file.open()) return fail(Code::kUnsupported, "cannot open '{}': {}", where, system_words(errno));
-  std::shared_ptr<ShmSegment> made(new ShmSegment(ranks, std::move(file)));
+  std::shared_ptr<ShmSegment> made(new ShmSegment(ranks, use, std::move(file)));
   struct stat status {};
   const bool known = ::fstat(made->file_.get(), &status) == 0 && S_ISREG(status.st_mode) &&
                      static_cast<std::size_t>(status.st_size) == made->size_ &&

@@ -19,13 +19,14 @@ namespace hocket {
 class ShmSegment {
  public:
   static constexpr std::uint32_t kRanksMax = 256;
-  /// More than the second-level cache of a core, less than what cores share (bounce_area.h says why).
-  static constexpr std::size_t kBounceBytes = std::size_t{1} << 20;
+  /// Messages have a segment for every two ranks and direction, which may be many: it is short, and takes memory only
+  /// where it is written.
+  enum class Use : std::uint8_t { kCollectives, kMessages };
 
-  [[nodiscard]] static Result<std::shared_ptr<ShmSegment>> create(std::uint32_t ranks);
+  [[nodiscard]] static Result<std::shared_ptr<ShmSegment>> create(std::uint32_t ranks, Use use = Use::kCollectives);
   /// What create() made in another process, by where() and token() there.
   [[nodiscard]] static Result<std::shared_ptr<ShmSegment>> map(const std::string& where, const Nonce& token,
-                                                               std::uint32_t ranks);
+                                                               std::uint32_t ranks, Use use = Use::kCollectives);
   ~ShmSegment();
   ShmSegment(const ShmSegment&) = delete;
   ShmSegment& operator=(const ShmSegment&) = delete;
@@ -56,12 +57,13 @@ class ShmSegment {
   /// Has the system give the memory that a rank will write now and not, page by page, in its first calls. Where it does
   /// not do so nothing is lost but that time.
   void touch(std::uint32_t rank);
-  /// kBounceBytes for what a rank copies once so that others can read it.
-  [[nodiscard]] std::byte* bounce_memory(std::uint32_t rank) { return base_ + bounce_begin_ + rank * kBounceBytes; }
+  /// For what a rank copies once so that others can read it.
+  [[nodiscard]] std::byte* bounce_memory(std::uint32_t rank) { return base_ + bounce_begin_ + rank * bounce_bytes_; }
+  [[nodiscard]] std::size_t bounce_bytes() const { return bounce_bytes_; }
 
  private:
   struct Head;
-  ShmSegment(std::uint32_t ranks, Descriptor file);
+  ShmSegment(std::uint32_t ranks, Use use, Descriptor file);
   [[nodiscard]] Result<void> attach();
   [[nodiscard]] Head& head() const;
   [[nodiscard]] RankState* states() const;
@@ -70,7 +72,9 @@ class ShmSegment {
 
   std::uint32_t ranks_;
   Descriptor file_;
+  Use use_;
   std::size_t ring_size_;
+  std::size_t bounce_bytes_;
   std::size_t states_begin_;
   std::size_t rings_begin_;
   std::size_t bytes_begin_;
