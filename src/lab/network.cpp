@@ -22,7 +22,7 @@ namespace {
 constexpr int kFrameBytes = 16384;  // what TCP hands to a device at once
 constexpr int kBurstBytes = 20480;
 /// What a token bucket queues at its rate, beside what is under way there and back.
-constexpr double kQueueSeconds = 10e-3;
+constexpr double kQueueSeconds = 200e-3;
 constexpr std::chrono::seconds kProgramLimit{60};
 
 struct KernelSetting {
