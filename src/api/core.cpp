@@ -13,6 +13,9 @@ namespace {
 
 using std::chrono::steady_clock;
 
+/// For a last word to the store of rank 0, which may have gone.
+constexpr std::chrono::milliseconds kFarewell{100};
+
 }  // namespace
 
 Result<std::shared_ptr<CommunicatorCore>> CommunicatorCore::open(Settings settings) {
@@ -55,6 +58,11 @@ void CommunicatorCore::leave() {
   if (failure_.set()) spread();
   for (const auto& q : queues_) q->close();
   for (const auto& q : queues_) q->leave();
+  if (!job_.store || failure_.set()) return;
+  // Who waits for this rank hears that it will not come, and others may meet yet through what rank 0 keeps.
+  const std::lock_guard lock(store_mutex_);
+  [[maybe_unused]] const auto told = job_.store->set(left_key(rank()), "", steady_clock::now() + kFarewell);
+  if (job_.server) job_.server->stay();
 }
 
 /// Of collectives alone: a message is copied once wherever it lies.

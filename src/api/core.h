@@ -77,6 +77,7 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   [[nodiscard]] Result<void> append_rooted(const Call& call, Parts& parts);
   [[nodiscard]] Result<void> append_all_gather_v(const Call& call, Parts& parts) const;
   [[nodiscard]] Result<void> append_all_to_all_v(const Call& call, Parts& parts);
+  [[nodiscard]] Result<void> check_apart(const Call& call) const;
   [[nodiscard]] QueuedCall agreement(const Call& call, std::int64_t count) const;
   [[nodiscard]] Result<void> copy_to_self(const std::vector<const Call*>& calls) const;
   [[nodiscard]] Result<Work> start_parts(Parts& parts);

@@ -200,6 +200,27 @@ Result<void> CommunicatorCore::append_all_gather_v(const Call& call, Parts& part
   return {};
 }
 
+/// What arrives from one rank would overwrite what has not left for another one yet.
+Result<void> CommunicatorCore::check_apart(const Call& call) const {
+  const auto address = [&call](const void* buffer, std::int64_t offset) {
+    return reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uint64_t>(offset * size_of(call.type));
+  };
+  for (std::uint32_t to = 0; to < size(); ++to) {
+    const std::uint64_t sent = address(call.input, call.send.offsets[to]);
+    const auto sent_bytes = static_cast<std::uint64_t>(call.send.counts[to] * size_of(call.type));
+    for (std::uint32_t from = 0; from < size() && sent_bytes > 0; ++from) {
+      const std::uint64_t received = address(call.output, call.receive.offsets[from]);
+      const auto bytes = static_cast<std::uint64_t>(call.receive.counts[from] * size_of(call.type));
+      const bool same_own = to == rank() && from == rank() && sent == received;
+      if (bytes == 0 || same_own || sent + sent_bytes <= received || received + bytes <= sent) continue;
+      return fail(Code::kInvalidArgument,
+                  "{}: all_to_all_v does not run in place: what is sent to rank {} and what comes from rank {} overlap",
+                  own_name(), to, from);
+    }
+  }
+  return {};
+}
+
 Result<void> CommunicatorCore::append_all_to_all_v(const Call& call, Parts& parts) {
   HOCKET_TRY(check_reduction(call, false));
   HOCKET_TRY(check_blocks(call.send, size(), "all_to_all_v, sent"));
@@ -207,6 +228,7 @@ Result<void> CommunicatorCore::append_all_to_all_v(const Call& call, Parts& part
   if (call.send.counts[rank()] != call.receive.counts[rank()])
     return fail(Code::kInvalidArgument, "{}: sends itself {} elements, but receives {} from itself", own_name(),
                 call.send.counts[rank()], call.receive.counts[rank()]);
+  HOCKET_TRY(check_apart(call));
   Call common = call;
   common.root = 0;
   parts.push_back({0, agreement(common, 0)});

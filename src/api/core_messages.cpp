@@ -111,6 +111,8 @@ Result<void> CommunicatorCore::check_peer(std::uint32_t peer, SteadyTime deadlin
   }
   const std::lock_guard lock(store_mutex_);
   HOCKET_TRY_ASSIGN(const auto gone, job_.store->get(gone_key(peer), steady_clock::now()));
+  HOCKET_TRY_ASSIGN(const auto left, job_.store->get(left_key(peer), steady_clock::now()));
+  if (left) return fail(Code::kMismatch, "{}: {} has left", own_name(), job_.members[peer].text());
   if (gone) return fail(Code::kPeerFailed, "{} lost {}", own_name(), job_.members[peer].text());
   return {};
 }

@@ -22,6 +22,8 @@ constexpr std::size_t kUnprovedMax = 1024;
 /// Over the time the server may take to answer a request that waited there.
 constexpr milliseconds kSlack{2000};
 constexpr milliseconds kFarewell{2000};
+constexpr milliseconds kStay{5000};
+constexpr std::uint64_t kStays = 2;
 
 }  // namespace
 
@@ -34,9 +36,9 @@ class StoreServer::Service {
   void begin() {
     thread_ = std::jthread([this] { serve(); });
   }
-  void end() {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t told = ::write(stop_.get(), &one, sizeof(one));
+  void end(bool stays) {
+    const std::uint64_t word = stays ? kStays : 1;
+    [[maybe_unused]] const ssize_t told = ::write(stop_.get(), &word, sizeof(word));
     thread_.join();
   }
 
@@ -64,7 +66,7 @@ class StoreServer::Service {
       if (leaving_at_) until = std::min(until, *leaving_at_);
       if (leaving_at_) waits.front().events = 0;
       wait_for(waits, until);
-      if ((waits.front().revents & POLLIN) != 0) leaving_at_ = steady_clock::now() + kFarewell;
+      if ((waits.front().revents & POLLIN) != 0) begin_to_leave();
       for (Guest& guest : gate_.admit()) welcome(std::move(guest));
       for (const Unproved& each : gate_.unproved()) note(each);
       for (const auto& client : clients_) attend(*client);
@@ -76,6 +78,12 @@ class StoreServer::Service {
     }
   }
 
+  void begin_to_leave() {
+    std::uint64_t word = 0;
+    stays_ = ::read(stop_.get(), &word, sizeof(word)) == sizeof(word) && word == kStays;
+    leaving_at_ = steady_clock::now() + (stays_ ? kStay : kFarewell);
+  }
+
   /// A process that was wrongly told the rank of another may come and go beside it.
   [[nodiscard]] bool is_here(std::uint32_t rank) const {
     return std::any_of(clients_.begin(), clients_.end(),
@@ -84,7 +92,7 @@ class StoreServer::Service {
 
   [[nodiscard]] bool is_needed() const {
     return std::any_of(clients_.begin(), clients_.end(), [this](const auto& client) {
-      return client->rank != 0 && !words_.contains(met_key(client->rank));
+      return client->rank != 0 && (stays_ || !words_.contains(met_key(client->rank)));
     });
   }
 
@@ -184,6 +192,7 @@ class StoreServer::Service {
   Secret secret_;
   Gate gate_;
   Descriptor stop_;
+  bool stays_ = false;  // of the thread
   std::vector<std::unique_ptr<Client>> clients_;
   std::map<std::string, std::string, std::less<>> words_;
   std::size_t unproved_ = 0;              // noted
@@ -207,11 +216,13 @@ std::string gone_key(std::uint32_t rank) { return fmt::format("gone/{}", rank); 
 
 std::string unproved_key(std::uint32_t rank) { return fmt::format("unproved/{}", rank); }
 
+std::string left_key(std::uint32_t rank) { return fmt::format("left/{}", rank); }
+
 std::string met_key(std::uint32_t rank) { return fmt::format("met/{}", rank); }
 
 StoreServer::StoreServer(std::unique_ptr<Service> service) : service_(std::move(service)) {}
 
-StoreServer::~StoreServer() { service_->end(); }
+StoreServer::~StoreServer() { service_->end(stays_); }
 
 Result<StoreClient> StoreClient::connect(const Address& address, const Secret& secret, std::uint32_t rank,
                                          SteadyTime deadline) {

@@ -22,16 +22,22 @@ namespace hocket {
 /// Set by a rank that no longer needs the store to hear what is wrong: it talks with all others.
 [[nodiscard]] std::string met_key(std::uint32_t rank);
 
+/// Set by a rank that has left in order.
+[[nodiscard]] std::string left_key(std::uint32_t rank);
+
 /// Before it ends it serves those who have come and not met, two seconds at most: what they ask for says what is wrong.
+/// After stay() it serves all who have come until they have gone, five seconds at most: they may meet through it.
 class StoreServer {
  public:
   [[nodiscard]] static Result<std::unique_ptr<StoreServer>> start(Descriptor listener, const Secret& secret);
   ~StoreServer();
+  void stay() { stays_ = true; }
 
  private:
   class Service;
   explicit StoreServer(std::unique_ptr<Service> service);
   std::unique_ptr<Service> service_;
+  bool stays_ = false;
 };
 
 class StoreClient {

@@ -23,6 +23,7 @@ using test::expect_well;
 using test::HeardRun;
 using test::MessageWay;
 using test::RankEnd;
+using test::run_forked;
 using test::run_heard;
 using test::run_on_way;
 
@@ -44,6 +45,54 @@ std::string exchange(Communicator& comm) {
                   : comm.receive(there.data(), length, DataType::kI32, 0));
   SAY_ERROR(sends ? comm.receive(back.data(), 3, DataType::kI32, 1) : comm.send(back.data(), 3, DataType::kI32, 0));
   return there == std::vector<int>(100'000, 5) && back == std::vector<int>(3, 6) ? "" : "wrong data";
+}
+
+TEST(ApiMessageParts, RanksThatHaveNotMetYetMeetWhenRank0HasLeft) {
+  expect_well(run_on_way(3, kAnyWay, [](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    if (rank == 0) return {};
+    std::this_thread::sleep_for(milliseconds(400));
+    int value = rank == 1 ? 7 : 0;
+    SAY_ERROR(rank == 1 ? comm->send(&value, 1, DataType::kI32, 2) : comm->receive(&value, 1, DataType::kI32, 1));
+    return value == 7 ? "" : "wrong data";
+  }));
+}
+
+TEST(ApiMessageParts, WhoWaitsForARankThatHasLeftIsTold) {
+  expect_well(run_forked(3, [](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    if (rank == 1) return {};
+    if (rank == 0) {  // which stays, for its store
+      std::this_thread::sleep_for(milliseconds(800));
+      return {};
+    }
+    int value = 0;
+    const auto before = steady_clock::now();
+    const Result<void> got = comm->receive(&value, 1, DataType::kI32, 1);
+    if (got) return "a message from nobody";
+    if (steady_clock::now() - before > std::chrono::seconds(5)) return "told late";
+    return got.error().text.find(") has left") != std::string::npos ? "" : got.error().text;
+  }));
+}
+
+TEST(ApiMessageParts, BlocksThatOverlapAreRefused) {
+  expect_well(run_forked(2, [](std::uint32_t /*rank*/) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    std::vector<int> values(6, 1);
+    const std::vector<std::int64_t> counts{3, 3};
+    const std::vector<std::int64_t> offsets{0, 3};
+    const Result<void> ran = comm->run({.operation = Operation::kAllToAllV,
+                                        .input = values.data(),
+                                        .output = values.data(),
+                                        .type = DataType::kI32,
+                                        .send = {counts, offsets},
+                                        .receive = {counts, offsets}});
+    if (ran) return "ran in place";
+    return ran.error().text.find("all_to_all_v does not run in place") != std::string::npos ? "" : ran.error().text;
+  }));
 }
 
 /// Of a part the ranks are others, and their hosts the same.
