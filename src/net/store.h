@@ -31,7 +31,7 @@ class StoreServer {
  public:
   [[nodiscard]] static Result<std::unique_ptr<StoreServer>> start(Descriptor listener, const Secret& secret);
   ~StoreServer();
-  void stay() { stays_ = true; }
+  void stay(bool stays = true) { stays_ = stays; }
 
  private:
   class Service;

@@ -174,6 +174,7 @@ Result<void> RankJob::compare(const std::vector<SharedFlag>& flags) {
   std::vector<std::string> mine;
   for (const SharedFlag& flag : flags) mine.insert(mine.end(), {flag.flag, flag.words, flag.meaning});
   const auto words = [&mine]() -> Result<std::string> { return fmt::format("{}", fmt::join(mine, kBetween)); };
+  if (job_.server) job_.server->stay();  // until all have read them, also when this rank ends before
   HOCKET_TRY_ASSIGN(const std::string said, agree("flags", words));
   const std::vector<std::string> theirs = parts_of(said);
   for (std::size_t i = 0; i < mine.size(); i += 3) {
@@ -187,7 +188,9 @@ Result<void> RankJob::compare(const std::vector<SharedFlag>& flags) {
     talk_.transport->fail(differs);
     return tl::unexpected<Error>(differs);
   }
-  return share(0).map([](const auto&) {});
+  HOCKET_TRY(share(0));
+  if (job_.server) job_.server->stay(false);
+  return {};
 }
 
 Result<std::string> RankJob::agree(const std::string& key, const std::function<Result<std::string>()>& at_root) {
