@@ -272,14 +272,16 @@ Result<void> CallQueue::open(std::chrono::nanoseconds timeout) {
 }
 
 Result<void> CallQueue::begin(const QueuedCall& call) {
-  current_.reset();
+  Result<void> begun = begin_call(call);
+  if (!begun) current_.reset();
+  return begun;
+}
+
+Result<void> CallQueue::begin_call(const QueuedCall& call) {
   if (failure_->set()) return tl::unexpected<Error>(failed_before());
   try {
     HOCKET_TRY(open(call.timeout));
-    current_ = call.prepared;
-    if (!current_) {
-      HOCKET_TRY_ASSIGN(current_, book_->find(call.what, call.internal, options_.log));
-    }
+    HOCKET_TRY(find(call));
     options_.log.print(DebugLevel::kCalls, "{}{} of {} {} by {}", options_.name.empty() ? "" : options_.name + ": ",
                        name_of(call.what.collective.kind), call.what.count, name_of(call.what.type),
                        current_->algorithm);
@@ -288,6 +290,18 @@ Result<void> CallQueue::begin(const QueuedCall& call) {
     return fail(Code::kResourceExhausted, "no memory for {} of {} {}", name_of(call.what.collective.kind),
                 call.what.count, name_of(call.what.type));
   }
+}
+
+/// A call like the one before, as most are, is not looked up.
+Result<void> CallQueue::find(const QueuedCall& call) {
+  if (call.prepared) {
+    if (current_ != call.prepared) current_ = call.prepared;
+  } else if (current_ && current_->internal == call.internal && current_->what == call.what) {
+    book_->note_use(*current_);
+  } else {
+    HOCKET_TRY_ASSIGN(current_, book_->find(call.what, call.internal, options_.log));
+  }
+  return {};
 }
 
 RankBuffers CallQueue::scaled(const QueuedCall& call) {

@@ -92,6 +92,9 @@ class CallQueue {
   void drop_transport(Lock& lock);
   void run_front(Lock& lock, Extent extent);
   [[nodiscard]] Result<void> begin(const QueuedCall& call);
+  [[nodiscard]] Result<void> begin_call(const QueuedCall& call);
+  /// Its plan, in current_.
+  [[nodiscard]] Result<void> find(const QueuedCall& call);
   [[nodiscard]] Result<void> run_whole(const QueuedCall& call);
   [[nodiscard]] Result<void> complete(const QueuedCall& call);
   [[nodiscard]] Result<void> open(std::chrono::nanoseconds timeout);

@@ -61,7 +61,7 @@ Result<std::shared_ptr<PreparedCall>> PlanBook::find(const BoundCollective& what
   const CallKey key{what.collective.kind, what.collective.root, what.op, what.type, what.count, internal};
   const auto found = loaded_.find(key);
   if (found != loaded_.end()) {
-    found->second->used = ++calls_;
+    note_use(*found->second);
     return found->second;
   }
   HOCKET_TRY_ASSIGN(const Choice* const choice, choose(what, log));
@@ -69,10 +69,11 @@ Result<std::shared_ptr<PreparedCall>> PlanBook::find(const BoundCollective& what
   HOCKET_TRY_ASSIGN(const Plan plan, Plan::bind(choice->schedule, what, segment));
   auto made = std::make_shared<PreparedCall>();
   made->what = what;
+  made->internal = internal;
   made->algorithm = choice->algorithm;
   HOCKET_TRY_ASSIGN(made->driver, RankDriver::create(plan, rank_, *transport_, options_));
   make_room();
-  made->used = ++calls_;
+  note_use(*made);
   loaded_.emplace(key, made);
   return made;
 }

@@ -15,6 +15,7 @@ namespace hocket {
 
 struct PreparedCall {
   BoundCollective what;
+  bool internal = false;
   std::string algorithm;
   std::unique_ptr<RankDriver> driver;
   std::uint64_t used = 0;  // when, in calls of find()
@@ -43,6 +44,9 @@ class PlanBook {
   /// and so another hash: a user's call never passes for one of them.
   [[nodiscard]] Result<std::shared_ptr<PreparedCall>> find(const BoundCollective& what, bool internal,
                                                            const DebugLog& log);
+
+  /// What find() gave is used again.
+  void note_use(PreparedCall& call) { call.used = ++calls_; }
 
  private:
   struct Choice {

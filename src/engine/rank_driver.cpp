@@ -64,9 +64,8 @@ Result<void> RankDriver::start(const RankBuffers& buffers, std::chrono::nanoseco
   if (const auto& failure = transport_->failure())
     return fail(failure->code, "this communicator has failed: {}", failure->text);
   HOCKET_TRY(run_.bind(buffers));
-  started_ = steady_clock::now();
+  started_ = {};
   timeout_ = timeout.count() > 0 ? timeout : options_.timeout;
-  beat_at_ = started_ + options_.heartbeat;
   turns_ = 0;
   idle_ = false;
   transport_->begin(*loaded_);
@@ -113,6 +112,10 @@ bool RankDriver::turn(Waiting waiting) {
     return false;
   }
   const SteadyTime now = steady_clock::now();
+  if (started_ == SteadyTime{}) {  // in the first wait, so that a call that never waits does without the clock
+    started_ = now;
+    beat_at_ = now + options_.heartbeat;
+  }
   if (now - started_ >= timeout_) {
     const std::chrono::duration<double> limit = timeout_;
     return end({Code::kTimeout,

@@ -24,9 +24,9 @@ std::uint64_t words_packed(const BoundCollective& what) {
 
 }  // namespace
 
-Fingerprint CallNotice::fingerprint() const {
+Fingerprint CallNotice::subject() const {
   Hasher hasher;
-  hasher.add(number).add(words_packed(what)).add(static_cast<std::uint64_t>(what.count));
+  hasher.add(words_packed(what)).add(static_cast<std::uint64_t>(what.count));
   hasher.add(std::uint64_t{what.collective.ranks} << 32 | what.collective.root).add(plan.high).add(plan.low);
   return hasher.finish();
 }

@@ -19,7 +19,12 @@ struct CallNotice {
   BoundCollective what;
   Fingerprint plan;
 
-  [[nodiscard]] Fingerprint fingerprint() const;
+  [[nodiscard]] Fingerprint fingerprint() const { return fingerprint_of(number, subject()); }
+  /// What does not change when the call is made again.
+  [[nodiscard]] Fingerprint subject() const;
+  [[nodiscard]] static Fingerprint fingerprint_of(std::uint64_t number, const Fingerprint& subject) {
+    return Hasher().add(subject.high ^ number).add(subject.low).finish();
+  }
   [[nodiscard]] std::string text() const;  // "call 7, all_reduce of 1024 f32 sum"
 };
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "net/streams.h"
+#include "transport/call_notice.h"
 #include "transport/rank_transport.h"
 
 namespace hocket {
@@ -53,6 +54,8 @@ class StreamProgram final : public LoadedProgram {
   };
 
   [[nodiscard]] const MessageProgram& program() const { return program_; }
+  /// Of the notices of all its calls.
+  [[nodiscard]] const Fingerprint& subject() const { return subject_; }
   [[nodiscard]] bool ours(OpId op) const {
     return op >= program_.first_op && op - program_.first_op < program_.ops.size();
   }
@@ -93,11 +96,13 @@ class StreamProgram final : public LoadedProgram {
     std::array<std::byte*, kSlotsMax> free{};
   };
 
-  explicit StreamProgram(MessageProgram program) : program_(std::move(program)) {}
+  explicit StreamProgram(MessageProgram program)
+      : program_(std::move(program)), subject_(CallNotice{0, program_.what, program_.plan}.subject()) {}
   [[nodiscard]] Result<void> reserve(const Streams& streams);
   void fill_slots(Stream& stream) const;
 
   MessageProgram program_;
+  Fingerprint subject_;
   std::vector<OpState> states_;
   std::vector<const std::byte*> places_;  // of every segment of every receive
   std::vector<Stream> streams_;

@@ -41,9 +41,8 @@ void StreamRank::begin(LoadedProgram& program) {
   bounce_area_.clear();
   call_repeats_ = call_.what == program_->program().what && call_.plan == program_->program().plan;
   call_ = {call_.number + 1, program_->program().what, program_->program().plan};
-  call_fingerprint_ = call_.fingerprint();
+  call_fingerprint_ = CallNotice::fingerprint_of(call_.number, program_->subject());
   history_[call_.number % kHistory] = call_;
-  encode_call(call_, hello_out_);
   for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
     Link& l = link(stream);
     l.sends.clear();
@@ -96,19 +95,19 @@ void StreamRank::acknowledge(const MessageEnd& receive, std::uint32_t segment) {
   state.next = std::exchange(link(state.stream).first_taken, receive.op);
 }
 
-bool StreamRank::has_outgoing(std::uint32_t stream) const {
-  const Link& l = link(stream);
-  if (!l.open) return false;
-  return !l.writer.empty() || l.hello_due || l.ping_due || l.abort_due || l.bye_due || !l.sends.empty() ||
-         l.first_taken != kNoOp;
-}
-
 void StreamRank::received(std::uint32_t stream, std::size_t bytes, TransportEvents* events, SteadyTime now) {
   Link& l = link(stream);
   link(streams_.peer(stream)).heard = now;
   if (l.reader.in_payload()) count_moved(l);
   l.reader.received(bytes);
   parse(stream, events);
+}
+
+bool StreamRank::has_outgoing(std::uint32_t stream) const {
+  const Link& l = link(stream);
+  if (!l.open) return false;
+  return !l.writer.empty() || l.hello_due || l.ping_due || l.abort_due || l.bye_due || !l.sends.empty() ||
+         l.first_taken != kNoOp;
 }
 
 bool StreamRank::resume(std::uint32_t stream, TransportEvents* events) {

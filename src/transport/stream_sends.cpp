@@ -13,6 +13,7 @@ void StreamRank::refill(Link& l) {
   if (l.hello_due && !repeats(l) && !l.writer.full()) {
     header.kind = FrameKind::kHello;
     header.length = kCallBytes;
+    encode_call(call_, hello_out_);
     l.writer.push(header, hello_out_.data(), kNoToken);
     told(l);
   }

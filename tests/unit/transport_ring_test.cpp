@@ -1,5 +1,5 @@
-// The byte ring: wrapping, full, empty, positions of the other end that make no sense, random parts between two
-// threads, and a segment that another job's words do not open.
+// The byte ring: wrapping, full, empty, bytes beside the position, positions of the other end that make no sense,
+// random parts between two threads, and a segment that another job's words do not open.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -16,8 +16,9 @@ namespace {
 constexpr std::size_t kSize = 64;
 
 struct Ring {
+  explicit Ring(std::size_t size = kSize) : bytes(size) {}
   RingPositions positions;
-  std::vector<std::byte> bytes = std::vector<std::byte>(kSize);
+  std::vector<std::byte> bytes;
   RingWriter writer{positions, bytes};
   RingReader reader{positions, bytes};
 
@@ -82,6 +83,41 @@ TEST(TransportRing, PositionsBeyondTheRingAreNeverFollowed) {
   }
 }
 
+TEST(TransportRing, FewBytesComeWithThePosition) {
+  Ring ring;
+  const auto spoil = [&ring] { std::fill(ring.bytes.begin(), ring.bytes.end(), std::byte{0xee}); };
+  for (std::size_t length = 1; length <= kBesideBytes; ++length) {
+    ring.write(length);
+    spoil();
+    ASSERT_EQ(ring.reader.available(), length);
+    ASSERT_TRUE(ring.read(length)) << length;
+  }
+  ring.write(kBesideBytes + 1);
+  ASSERT_EQ(ring.reader.available(), kBesideBytes + 1);
+  ASSERT_TRUE(ring.read(kBesideBytes + 1)) << "more than there is room for";
+  ring.write(5);
+  ring.write(6);
+  ASSERT_EQ(ring.reader.available(), 11U);
+  ASSERT_TRUE(ring.read(11)) << "two parts";
+  ring.write(7);
+  ASSERT_EQ(ring.reader.available(), 7U);
+  ASSERT_TRUE(ring.read(3)) << "not all at once";
+  ASSERT_EQ(ring.reader.available(), 4U);
+  ASSERT_TRUE(ring.read(4));
+}
+
+TEST(TransportRing, BytesThatAreBeingChangedAreReadFromTheRing) {
+  for (const std::uint64_t mark : {kChanging, std::uint64_t{63} << kPositionBits}) {
+    Ring ring;
+    ring.write(8);
+    ring.positions.written.store(8 | mark);
+    for (auto& word : ring.positions.beside) word.store(0xeeeeeeee);
+    ASSERT_EQ(ring.reader.available(), 8U);
+    ASSERT_TRUE(ring.read(8));
+    EXPECT_FALSE(ring.reader.damaged());
+  }
+}
+
 SteadyTime soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(20); }
 
 constexpr std::size_t kBytes = 200'000;
@@ -117,6 +153,27 @@ TEST(TransportRing, RandomPartsBetweenTwoThreads) {
     }
     writer.join();
     EXPECT_FALSE(ring.reader.damaged() || ring.writer.damaged());
+  }
+}
+
+TEST(TransportRing, AWriterThatGoesOnDoesNotMixWhatLiesBesideThePosition) {
+  constexpr std::size_t kMessages = 294'000;
+  Ring ring(1024);
+  const SteadyTime until = soon();
+  std::jthread writer([&] {
+    for (std::size_t i = 0; i < kMessages && std::chrono::steady_clock::now() < until;) {
+      const std::size_t length = 8 * (1 + i % 7);
+      if (ring.writer.room() < length) continue;
+      ring.write(length);
+      ++i;
+    }
+  });
+  std::size_t left = kMessages / 7 * 8 * (1 + 2 + 3 + 4 + 5 + 6 + 7);
+  while (left > 0) {
+    const std::size_t length = ring.reader.available();
+    ASSERT_TRUE(length == 0 || ring.read(length)) << left << " bytes left";
+    left -= length;
+    ASSERT_LT(std::chrono::steady_clock::now(), until) << left << " bytes left";
   }
 }
 
