@@ -1,27 +1,26 @@
 #include "net/frame.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+
+#include "net/word.h"
 
 namespace hocket {
 namespace {
 
-static_assert(sizeof(std::uint64_t) == 8);
-constexpr std::size_t kChecksumAt = 40;
 constexpr std::uint32_t kGreets = std::uint32_t{1} << 31;  // beside the kind
+constexpr std::size_t kFieldWords = 5;
+constexpr std::size_t kChecksumAt = 8 * kFieldWords;
+static_assert(kChecksumAt + 8 == kFrameHeaderBytes);
 
-template <class T>
-void put(std::byte* to, T value) {
-  for (std::size_t i = 0; i < sizeof(T); ++i) to[i] = static_cast<std::byte>(value >> (8 * i));
-}
+/// The fields of a header, as they travel in front of the checksum. Words are put together and taken apart in
+/// registers: a processor that reads 8 bytes which it has just written as 4 and 4 waits.
+using Fields = std::array<std::uint64_t, kFieldWords>;
 
-template <class T>
-T get(const std::byte* from) {
-  T value = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    value = static_cast<T>(value | static_cast<T>(std::to_integer<std::uint64_t>(from[i]) << (8 * i)));
-  }
-  return value;
-}
+std::uint64_t pair_of(std::uint32_t low, std::uint32_t high) { return std::uint64_t{high} << 32 | low; }
+std::uint32_t low_of(std::uint64_t word) { return static_cast<std::uint32_t>(word); }
+std::uint32_t high_of(std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32); }
 
 /// Each step is a bijection of the sum, and of the word.
 std::uint64_t mixed(std::uint64_t sum, std::uint64_t word) {
@@ -29,49 +28,55 @@ std::uint64_t mixed(std::uint64_t sum, std::uint64_t word) {
   return sum ^ sum >> 32;
 }
 
-std::uint64_t raw_word(const std::byte* from, std::size_t bytes = 8) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, from, bytes);
-  return word;
-}
-
-/// Over everything but the checksum itself; no single flipped bit is missed. Two sums of the header are worked out side
-/// by side.
-std::uint64_t checksum(std::span<const std::byte> wire) {
-  const std::byte* at = wire.data();
-  std::uint64_t sum = mixed(mixed(wire.size(), raw_word(at)), raw_word(at + 8));
-  const std::uint64_t second = mixed(raw_word(at + 16), raw_word(at + 24));
-  sum = mixed(mixed(sum, second), raw_word(at + 32));
-  for (std::size_t i = kFrameHeaderBytes; i < wire.size(); i += 8)
-    sum = mixed(sum, raw_word(at + i, wire.size() - i < 8 ? wire.size() - i : 8));
+/// No single flipped bit is missed. Two sums are worked out side by side.
+std::uint64_t checksum(const Fields& fields, std::span<const std::byte> bytes) {
+  std::uint64_t sum = mixed(mixed(kFrameHeaderBytes + bytes.size(), fields[0]), fields[1]);
+  sum = mixed(mixed(sum, mixed(fields[2], fields[3])), fields[4]);
+  while (!bytes.empty()) {
+    std::array<std::byte, 8> word{};
+    const std::size_t here = std::min(bytes.size(), word.size());
+    std::memcpy(word.data(), bytes.data(), here);
+    sum = mixed(sum, word_at(word.data()));
+    bytes = bytes.subspan(here);
+  }
   return sum;
 }
 
-void put_fields(const FrameHeader& header, std::byte* wire) {
-  put(wire, static_cast<std::uint32_t>(header.kind) | (header.greets ? kGreets : 0));
-  put(wire + 4, header.op);
-  put(wire + 8, header.sequence);
-  put(wire + 16, header.segment);
-  put(wire + 20, header.length);
-  put(wire + 24, header.fingerprint.high);
-  put(wire + 32, header.fingerprint.low);
+Fields fields_of(const FrameHeader& header) {
+  return {pair_of(static_cast<std::uint32_t>(header.kind) | (header.greets ? kGreets : 0), header.op), header.sequence,
+          pair_of(header.segment, header.length), header.fingerprint.high, header.fingerprint.low};
+}
+
+Fields fields_at(const std::byte* wire) {
+  Fields fields{};
+  for (std::size_t i = 0; i < kFieldWords; ++i) fields[i] = word_at(wire + 8 * i);
+  return fields;
 }
 
 /// Nothing when the kind is unknown or the length above the limit.
-std::optional<FrameHeader> get_fields(const std::byte* wire) {
-  FrameHeader header;
-  const auto word = get<std::uint32_t>(wire);
-  const std::uint32_t kind = word & ~kGreets;
-  if (kind >= kFrameKinds) return std::nullopt;
-  header.greets = (word & kGreets) != 0;
-  header.kind = static_cast<FrameKind>(kind);
-  header.op = get<std::uint32_t>(wire + 4);
-  header.sequence = get<std::uint64_t>(wire + 8);
-  header.segment = get<std::uint32_t>(wire + 16);
-  header.length = get<std::uint32_t>(wire + 20);
-  header.fingerprint = {get<std::uint64_t>(wire + 24), get<std::uint64_t>(wire + 32)};
-  if (header.length > kFrameLengthMax) return std::nullopt;
+std::optional<FrameHeader> header_of(const Fields& fields) {
+  const std::uint32_t kind = low_of(fields[0]) & ~kGreets;
+  const FrameHeader header{.kind = static_cast<FrameKind>(kind),
+                           .op = high_of(fields[0]),
+                           .sequence = fields[1],
+                           .segment = low_of(fields[2]),
+                           .length = high_of(fields[2]),
+                           .fingerprint = {fields[3], fields[4]},
+                           .greets = (low_of(fields[0]) & kGreets) != 0};
+  if (kind >= kFrameKinds || header.length > kFrameLengthMax) return std::nullopt;
   return header;
+}
+
+void put_header(const FrameHeader& header, std::span<const std::byte> bytes, std::byte* wire) {
+  const Fields fields = fields_of(header);
+  for (std::size_t i = 0; i < kFieldWords; ++i) put_word(wire + 8 * i, fields[i]);
+  put_word(wire + kChecksumAt, checksum(fields, bytes));
+}
+
+std::optional<FrameHeader> get_header(const std::byte* wire, std::span<const std::byte> bytes) {
+  const Fields fields = fields_at(wire);
+  if (word_at(wire + kChecksumAt) != checksum(fields, bytes)) return std::nullopt;
+  return header_of(fields);
 }
 
 }  // namespace
@@ -79,28 +84,20 @@ std::optional<FrameHeader> get_fields(const std::byte* wire) {
 std::vector<std::byte> encode(FrameHeader header, std::span<const std::byte> bytes) {
   std::vector<std::byte> wire(kFrameHeaderBytes + bytes.size());
   header.length = static_cast<std::uint32_t>(bytes.size());
-  put_fields(header, wire.data());
+  put_header(header, bytes, wire.data());
   if (!bytes.empty()) std::memcpy(&wire[kFrameHeaderBytes], bytes.data(), bytes.size());
-  put(&wire[kChecksumAt], checksum(wire));
   return wire;
 }
 
 std::optional<Frame> decode(std::span<const std::byte> wire) {
   if (wire.size() < kFrameHeaderBytes || wire.size() > kFrameHeaderBytes + kFrameLengthMax) return std::nullopt;
-  if (get<std::uint64_t>(&wire[kChecksumAt]) != checksum(wire)) return std::nullopt;
-  const std::optional<FrameHeader> header = get_fields(wire.data());
-  if (!header || header->length != wire.size() - kFrameHeaderBytes) return std::nullopt;
-  return Frame{*header, wire.subspan(kFrameHeaderBytes)};
+  const std::span<const std::byte> bytes = wire.subspan(kFrameHeaderBytes);
+  const std::optional<FrameHeader> header = get_header(wire.data(), bytes);
+  if (!header || header->length != bytes.size()) return std::nullopt;
+  return Frame{*header, bytes};
 }
 
-void encode_header(const FrameHeader& header, HeaderBytes wire) {
-  put_fields(header, wire.data());
-  put(&wire[kChecksumAt], checksum(wire));
-}
-
-std::optional<FrameHeader> decode_header(ConstHeaderBytes wire) {
-  if (get<std::uint64_t>(&wire[kChecksumAt]) != checksum(wire)) return std::nullopt;
-  return get_fields(wire.data());
-}
+void encode_header(const FrameHeader& header, HeaderBytes wire) { put_header(header, {}, wire.data()); }
+std::optional<FrameHeader> decode_header(ConstHeaderBytes wire) { return get_header(wire.data(), {}); }
 
 }  // namespace hocket
