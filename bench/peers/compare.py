@@ -66,9 +66,13 @@ def main():
     parser.add_argument("--iterations", type=int, default=0, help="of every measurement [by size]")
     parser.add_argument("--autogroup", type=int, help="nice value of the scheduler group of peers' ranks; root")
     parser.add_argument("--more", default="", help="more flags of hocket bench")
+    parser.add_argument("--without", default="", help="names to leave out, with commas between")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = contestants(args, folder)
+        for name in filter(None, args.without.split(",")):
+            if found.pop(name, None) is None:
+                parser.error(f"--without {name}: takes no part: {', '.join(found)}")
         for size in args.sizes.split(","):
             compare(found, int(size), args)
 
