@@ -41,7 +41,7 @@ enum class Operation : std::uint8_t {
 
 /// Who makes progress in calls that were started.
 enum class ProgressMode : std::uint8_t {
-  kShared,     // a thread that spins for some tens of microseconds, then sleeps
+  kShared,     // a thread that spins for some tens of microseconds, then sleeps; or wait(), when it is there first
   kDedicated,  // a thread that never sleeps inside a call: give it a core
   kCaller,     // nobody but wait() and test()
 };

@@ -14,12 +14,15 @@ using std::chrono::steady_clock;
 
 /// Condition variables do not take the end of time; longer waits look again.
 constexpr std::chrono::minutes kLook{10};
-/// A waiting owner may sleep in the transport when at least this much is left: as long as its longest sleep.
+/// Whoever waits may sleep in the transport while at least this much is left: as long as its longest sleep.
 constexpr std::chrono::seconds kSleepable{1};
 
 constexpr std::array<std::string_view, 13> kOperations{
     "all_reduce", "reduce_scatter", "all_gather",   "broadcast", "reduce",  "all_to_all", "gather",
     "scatter",    "all_gather_v",   "all_to_all_v", "send",      "receive", "barrier"};
+
+/// Without the clock where there is no end.
+bool is_before(SteadyTime until) { return until == SteadyTime::max() || steady_clock::now() < until; }
 
 std::string text_of(const Agreement::Words& words) {
   const std::string_view operation = words[0] < kOperations.size() ? kOperations[words[0]] : "an unknown operation";
@@ -71,7 +74,7 @@ void CallQueue::leave() {
     if (busy_) {
       changed_.wait(lock);
     } else {
-      run_front(lock, Extent::kWhole);
+      run_front(lock);
     }
   }
   drop_transport(lock);
@@ -145,15 +148,22 @@ bool CallQueue::over(std::uint32_t slot, SteadyTime until) {
   for (;;) {
     if (slots_[slot].over) return true;
     const SteadyTime now = steady_clock::now();
-    const bool ours = options_.progress == ProgressMode::kCaller && !busy_;
+    const bool patient = until - now > kSleepable;
+    const bool ours = !busy_ && may_run(patient);
     if (now >= until && (!ours || once)) return false;
     once = true;
     if (ours) {
-      run_front(lock, until - now >= kSleepable ? Extent::kWhole : Extent::kOneTurn);
+      run_front(lock, patient ? until - kSleepable : now);
     } else {
       changed_.wait_until(lock, std::min(until, now + kLook));
     }
   }
+}
+
+/// Whoever waits anyway runs a call sooner than a thread that has to be woken first, but not on the core meant for it.
+bool CallQueue::may_run(bool patient) const {
+  if (options_.progress == ProgressMode::kShared) return patient && !options_.cost.core;
+  return options_.progress == ProgressMode::kCaller;
 }
 
 Result<void> CallQueue::release(std::uint32_t slot) {
@@ -174,12 +184,13 @@ void CallQueue::serve() {
   for (;;) {
     changed_.wait(lock, [this] { return !busy_ && (waiting_count_ > 0 || closing_); });
     if (waiting_count_ == 0) return drop_transport(lock);
-    run_front(lock, Extent::kWhole);
+    run_front(lock);
   }
 }
 
-/// Between turns the call stays begun and nobody owns the transport.
-void CallQueue::run_front(Lock& lock, Extent extent) {
+/// Until then, one turn at least, which sleeps only when there is time. A call that is not over stays begun, and nobody
+/// owns the transport.
+void CallQueue::run_front(Lock& lock, SteadyTime until) {
   const std::uint32_t slot = waiting_[front_];
   QueuedCall& call = slots_[slot].call;
   busy_ = true;
@@ -190,9 +201,11 @@ void CallQueue::run_front(Lock& lock, Extent extent) {
   bool done = !result.has_value();
   begun_ = !done;
   if (begun_) {
+    bool time = is_before(until);
     do {
-      done = current_->driver->turn(extent == Extent::kWhole ? Waiting::kSleeps : Waiting::kNever);
-    } while (!done && extent == Extent::kWhole);
+      done = current_->driver->turn(time ? Waiting::kSleeps : Waiting::kNever);
+      time = time && is_before(until);
+    } while (!done && time);
   }
   if (begun_ && done) {
     result = complete(call);

@@ -1,9 +1,10 @@
 // CallQueue: the calls of one rank over one transport, one after another. A blocking call that finds nothing before it
-// runs on its caller's thread; calls that were started are run in order by a thread of the queue, or by whoever waits
-// (ProgressMode::kCaller). Whoever runs a call owns the transport meanwhile. Slots are made at the start: from start()
-// to completion nothing is allocated, once a call's plan is loaded. Ownership: transport, plans, thread. Threading: any
-// thread. The first error is the communicator's: it is reported to the Failure and every later call returns it.
-// Refuses: more than kSlots calls that are started and not released.
+// runs on its caller's thread; calls that were started are run in order by a thread of the queue or by who waits for
+// them, whoever comes first; with ProgressMode::kCaller by who waits alone. Whoever runs a call owns the transport
+// meanwhile. Slots are made at the start: from start() to completion nothing is allocated, once a call's plan is
+// loaded. Ownership: transport, plans, thread. Threading: any thread. The first error is the communicator's: it is
+// reported to the Failure and every later call returns it. Refuses: more than kSlots calls that are started and not
+// released.
 #pragma once
 
 #include <condition_variable>
@@ -80,7 +81,6 @@ class CallQueue {
   void leave();
 
  private:
-  enum class Extent : std::uint8_t { kOneTurn, kWhole };
   struct Slot {
     QueuedCall call;
     bool over = true;
@@ -90,7 +90,9 @@ class CallQueue {
 
   void serve();
   void drop_transport(Lock& lock);
-  void run_front(Lock& lock, Extent extent);
+  void run_front(Lock& lock, SteadyTime until = SteadyTime::max());
+  /// Whether whoever waits runs the calls that wait; `patient`: waits for long.
+  [[nodiscard]] bool may_run(bool patient) const;
   [[nodiscard]] Result<void> begin(const QueuedCall& call);
   [[nodiscard]] Result<void> begin_call(const QueuedCall& call);
   /// Its plan, in current_.
