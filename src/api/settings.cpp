@@ -201,9 +201,13 @@ Result<PortRange> ports_of(const SettingWords& words) {
   return range;
 }
 
-Result<InterfaceFilter> interfaces_of(const SettingWords& words) {
+Result<InterfaceFilter> interfaces_of(const SettingWords& words, int family) {
   const Said said = words.said({"HOCKET_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"});
-  return named(said, InterfaceFilter::parse(said.words));
+  HOCKET_TRY_ASSIGN(InterfaceFilter filter, named(said, InterfaceFilter::parse(said.words)));
+  if (filter.empty()) return filter;
+  HOCKET_TRY_ASSIGN(const std::vector<Interface> all, list_interfaces());
+  HOCKET_TRY(named(said, choose_interface(all, {filter, family, false})));
+  return filter;
 }
 
 Result<Settings> read_settings(const CommunicatorOptions& options, const Variables& variables) {

@@ -45,7 +45,8 @@ struct Settings {
 
 /// Where this process may listen.
 [[nodiscard]] Result<PortRange> ports_of(const SettingWords& words);
-[[nodiscard]] Result<InterfaceFilter> interfaces_of(const SettingWords& words);
+/// That leaves an interface of this host with an address of that family.
+[[nodiscard]] Result<InterfaceFilter> interfaces_of(const SettingWords& words, int family = AF_UNSPEC);
 
 /// Lines of HOCKET_DEBUG on standard error: "hocket rank 2 (host a, pid 17): ...".
 class DebugLog {

@@ -1,20 +1,21 @@
 #include "net/interfaces.h"
 
+#include <fmt/ranges.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <set>
 
 #include "net/socket.h"
 
 namespace hocket {
 namespace {
 
-/// Why an interface will not do; empty when it will.
+/// Why an interface that the filter passes will not do; empty when it will.
 std::string objection(const Interface& each, const InterfaceWish& wish) {
-  if (!wish.filter.passes(each.name)) return fmt::format("not passed by '{}'", wish.filter.text());
   if (!each.up) return "down";
   if (wish.family != AF_UNSPEC && each.address.family() != wish.family)
     return wish.family == AF_INET6 ? "not IPv6" : "not IPv4";
@@ -73,18 +74,24 @@ Result<std::vector<Interface>> list_interfaces() {
 }
 
 Result<Interface> choose_interface(const std::vector<Interface>& all, const InterfaceWish& wish) {
-  std::string rejected;
+  std::set<std::string> names;
+  std::vector<std::string> rejected;
   for (const bool loopback : {false, true}) {
     for (const Interface& each : all) {
-      if (each.address.is_loopback() == loopback && objection(each, wish).empty()) return each;
+      names.insert(each.name);
+      if (each.address.is_loopback() != loopback || !wish.filter.passes(each.name)) continue;
+      const std::string why = objection(each, wish);
+      if (why.empty()) return each;
+      rejected.push_back(fmt::format("{} {} ({})", each.name, each.address.host(), why));
     }
   }
-  for (const Interface& each : all) {
-    rejected += fmt::format("{}{} {} ({})", rejected.empty() ? "" : ", ", each.name, each.address.host(),
-                            objection(each, wish));
-  }
-  return fail(Code::kInvalidArgument, "no interface for filter '{}': {}", wish.filter.text(),
-              rejected.empty() ? "this host has none" : rejected);
+  if (all.empty()) return fail(Code::kInvalidArgument, "this host has no interface");
+  if (rejected.empty())
+    return fail(Code::kInvalidArgument, "'{}' passes none of the interfaces {}", wish.filter.text(),
+                fmt::join(names, ", "));
+  const std::string passed =
+      wish.filter.empty() ? "no interface will do" : fmt::format("'{}' passes none that will do", wish.filter.text());
+  return fail(Code::kInvalidArgument, "{}: {}", passed, fmt::join(rejected, ", "));
 }
 
 }  // namespace hocket

@@ -2,7 +2,8 @@
 //   eth,ib   names that begin with one of these     =eth0     exactly this name
 //   ^docker  all but names that begin so            ^=docker0 all but exactly this one
 // Threading: pure functions; the system is asked once per call.
-// Refuses: filters that leave nothing; the Error lists every interface with the reason it was rejected.
+// Refuses: filters that leave nothing; the Error lists every interface, or those the filter passes and why none will
+// do.
 #pragma once
 
 #include <string>

@@ -70,12 +70,18 @@ TEST(Refusal, MalformedSettingsAreRefusedOnceByEveryVerb) {
       {"HOCKET_PLUGIN_PATH=/no/folder", "HOCKET_PLUGIN_PATH='/no/folder' is no folder"},
       {"HOCKET_ROOT=x", "HOCKET_ROOT: 'x' has no port"},
       {"HOCKET_CABLES=/no/cables", "HOCKET_CABLES: cannot open '/no/cables'"},
+      {"HOCKET_SOCKET_IFNAME=nosuch0", "HOCKET_SOCKET_IFNAME: 'nosuch0' passes none of the interfaces "},
       {"HOCKET_LOCAL_SIZE=3", "HOCKET_LOCAL_SIZE is set but HOCKET_RANK, HOCKET_SIZE are not"},
   };
   for (const auto& [variable, said] : cases) {
     expect_refusal(Process(bench({"--ranks", "3"}), {variable}).wait(seconds(20)), said);
     expect_refusal(Process({HOCKET_BINARY, "topo", "probe", "--ranks", "3"}, {variable}).wait(seconds(20)), said);
   }
+}
+
+TEST(Refusal, AnInterfaceThatIsNoneIsRefusedOnce) {
+  expect_refusal(Process(bench({"--ranks", "3", "--interface", "nosuch0"}), {}).wait(seconds(20)),
+                 "--interface: 'nosuch0' passes none of the interfaces ");
 }
 
 TEST(Refusal, HalfOfALauncherIsRefusedUnlessRanksAreGiven) {

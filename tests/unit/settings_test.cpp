@@ -58,6 +58,14 @@ TEST(Settings, WhatIsMalformedIsRefusedByName) {
   }
 }
 
+TEST(Settings, AFilterThatLeavesNoInterfaceIsRefusedByName) {
+  for (const char* name : {"HOCKET_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"}) {
+    const std::string said = fmt::format("{}: '=nosuch0' passes none of the interfaces ", name);
+    EXPECT_EQ(error_of({{name, "=nosuch0"}}).substr(0, said.size()), said);
+    EXPECT_EQ(error_of({{name, "=lo"}}), "");
+  }
+}
+
 TEST(Settings, WhatIsTooShortForTheRanksIsRefused) {
   Set set{{"HOCKET_RANK", "0"}, {"HOCKET_SIZE", "3"}, {"HOCKET_LOCAL_SIZE", "3"}};
   set["HOCKET_HOSTID"] = "a,b";

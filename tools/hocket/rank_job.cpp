@@ -106,7 +106,10 @@ Result<std::optional<Launch>> JobFlags::launch(std::uint32_t needed, const std::
 Result<Launch> JobFlags::check(const std::optional<Launch>& launch, std::uint32_t size) const {
   Launch checked = launch.value_or(Launch::alone("--ranks"));
   checked.size = size;
-  if (!launch) checked.local_size = size;
+  if (!launch) {
+    checked.local_size = size;
+    HOCKET_TRY(interfaces_of(words(), AF_INET));  // ranks that start here look for rank 0 on IPv4's loopback
+  }
   HOCKET_TRY(settings(checked));
   return checked;
 }
