@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "flags.h"
 #include "planner/planner.h"
 
 namespace hocket {
@@ -156,7 +157,7 @@ std::vector<SharedFlag> shared_flags(const BenchFlags& flags, const BenchRun& ru
       {"-C", number(static_cast<int>(flags.processor_time)), {}},
       {"-R", number(flags.registered), {}},
       {"--algo", flags.algorithm, {}},
-      {"--segment", flags.segment, {}},
+      {"--segment", flags.segment, fmt::format("{}B", run.segment.count)},
   };
   if (reduces(run.kind)) shared.push_back({"-o", flags.op, {}});
   if (is_rooted(run.kind)) shared.push_back({"-r", number(flags.root), {}});
@@ -182,6 +183,7 @@ Result<BenchRun> check_flags(const BenchFlags& flags) {
     HOCKET_TRY_ASSIGN(const DataType type, parse_data_type(flags.type));
     run.types.push_back(type);
   }
+  HOCKET_TRY_ASSIGN(run.segment, parse_segment(flags.segment, run.types));
   if (flags.op == "all" && reduces(run.kind)) {
     for (int i = 0; i < kReduceOps; ++i) run.ops.push_back(static_cast<ReduceOp>(i));
   } else {

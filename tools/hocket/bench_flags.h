@@ -66,6 +66,7 @@ struct BenchFlags {
 struct BenchRun {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   BenchSizes sizes;
+  Bytes segment;  // 0: the best by simulation
   std::vector<DataType> types;
   std::vector<ReduceOp> ops;  // one where the kind combines nothing
   Average average = Average::kMean;

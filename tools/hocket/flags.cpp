@@ -157,11 +157,19 @@ Result<SimulateOptions> SimulationFlags::options() const {
   return options;
 }
 
-Result<Bytes> SimulationFlags::segment_bytes() const {
-  if (segment.empty()) return Bytes{0};
-  HOCKET_TRY_ASSIGN(const Bytes bytes, parse_bytes(segment));
-  if (bytes.count == 0) return fail(Code::kInvalidArgument, "--segment {}: must be above zero", segment);
-  return bytes;
+Result<Bytes> SimulationFlags::segment_bytes() const { return parse_segment(segment); }
+
+Result<Bytes> parse_segment(const std::string& words, std::span<const DataType> types) {
+  if (words.empty()) return Bytes{0};
+  const Result<Bytes> bytes = parse_bytes(words);
+  if (!bytes) return fail(bytes.error().code, "--segment: {}", bytes.error().text);
+  if (bytes->count == 0) return fail(Code::kInvalidArgument, "--segment {}: must be above zero", words);
+  for (const DataType type : types) {
+    if (bytes->count < size_of(type))
+      return fail(Code::kInvalidArgument, "--segment {}: an element of {} has {}B", words, name_of(type),
+                  size_of(type));
+  }
+  return *bytes;
 }
 
 std::string emphasised(const std::string& text) {

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,9 @@ struct SimulationFlags {
   /// 0 when not given.
   [[nodiscard]] Result<Bytes> segment_bytes() const;
 };
+
+/// --segment: 0 when not given, else an element of each of these types at least.
+[[nodiscard]] Result<Bytes> parse_segment(const std::string& words, std::span<const DataType> types = {});
 
 /// `text` in bold when stdout is a terminal that may be coloured (NO_COLOR unset), otherwise as it is.
 [[nodiscard]] std::string emphasised(const std::string& text);

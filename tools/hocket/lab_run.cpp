@@ -37,6 +37,7 @@ struct Order {
   std::string file;
   VerifiedSchedule verified;
   BoundCollective what;
+  Bytes segment;  // 0: the best by simulation
   std::vector<LaneWay> ways;
 };
 
@@ -47,11 +48,12 @@ Result<Order> read_order(const LabRequest& request, const std::string& file, con
   if (!ways) return fail(ways.error().code, "{}: {}", file, ways.error().text);
   HOCKET_TRY_ASSIGN(VerifiedSchedule verified, prove(std::move(schedule)));
   HOCKET_TRY_ASSIGN(const BoundCollective what, request.amount.bind(collective, file));
-  return Order{file, std::move(verified), what, std::move(*ways)};
+  HOCKET_TRY_ASSIGN(const Bytes segment, parse_segment(request.simulation.segment, {&what.type, 1}));
+  return Order{file, std::move(verified), what, segment, std::move(*ways)};
 }
 
 /// Simulates plans as the links of the lab are: with the goodput instead of the rate, and headers on every segment.
-Result<Candidate> predict(const Order& order, const LabRequest& request, const Topology& topology, double share) {
+Result<Candidate> predict(const Order& order, const Topology& topology, double share) {
   HOCKET_TRY_ASSIGN(const Topology real, with_bandwidth_share(topology, share));
   const Bound bound = lower_bound(real, order.what);
   const std::vector<double> factors(topology.links().size(), share);
@@ -61,7 +63,7 @@ Result<Candidate> predict(const Order& order, const LabRequest& request, const T
   options.simulate.per_message_overhead = {kHeaderBytes / real.link(0).bandwidth.value};
   ProgressLine line;
   options.simulate.progress = &line.progress();
-  HOCKET_TRY_ASSIGN(options.segment, request.simulation.segment_bytes());
+  options.segment = order.segment;
   return simulate_best(order.verified, topology, order.what, options);
 }
 
@@ -217,7 +219,7 @@ Result<int> run_in_lab(const LabRequest& request) {
   HOCKET_TRY_ASSIGN(report.goodput_share, measure_goodput(*network));
   if (report.loss > 0) HOCKET_TRY(network->lose(report.loss));
   for (const Order& order : orders) {
-    HOCKET_TRY_ASSIGN(const Candidate best, predict(order, request, topology, report.goodput_share));
+    HOCKET_TRY_ASSIGN(const Candidate best, predict(order, topology, report.goodput_share));
     LabRow row{.file = order.file,
                .algorithm = best.algorithm,
                .what = order.what,

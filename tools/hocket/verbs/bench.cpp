@@ -150,12 +150,10 @@ class Bench {
     const Meeting meeting = meeting_of(job_.transport_name());
     PlanningOptions options = meeting.options();
     options.algorithm = flags_.bench.algorithm;
-    if (!flags_.bench.segment.empty()) {
-      HOCKET_TRY_ASSIGN(options.segment, parse_bytes(flags_.bench.segment));
-    }
+    options.segment = run_.segment;
     HOCKET_TRY_ASSIGN(const Planning planning, plan_collective(topology_, what, options));
     const Candidate& chosen = planning.candidates[planning.chosen];
-    const bool free = flags_.bench.segment.empty() && !bounded_;
+    const bool free = run_.segment.count == 0 && !bounded_;
     const std::int64_t most = free ? meeting.segment_max : chosen.plan.segment().count;
     return fmt::format("{} {}", chosen.algorithm, std::min(most, chosen.plan.segment().count));
   }

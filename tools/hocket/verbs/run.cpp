@@ -157,7 +157,7 @@ Result<Plan> load_plan(const Flags& flags) {
   }
   HOCKET_TRY_ASSIGN(VerifiedSchedule verified, prove(std::move(schedule)));
   HOCKET_TRY_ASSIGN(const BoundCollective what, flags.amount.bind(collective, file));
-  HOCKET_TRY_ASSIGN(Bytes segment, flags.simulation.segment_bytes());
+  HOCKET_TRY_ASSIGN(Bytes segment, parse_segment(flags.simulation.segment, {&what.type, 1}));
   if (segment.count == 0) segment = Plan::kDefaultSegment;
   return Plan::bind(std::move(verified), what, segment);
 }
