@@ -179,15 +179,30 @@ Result<void> check_half(const Reading& half, const std::optional<Launch>& chosen
   return fail(Code::kInvalidArgument, "{}{}", half.lack, also);
 }
 
+Result<void> check_root(const std::string& root) {
+  if (root.starts_with(kRootFile)) {
+    HOCKET_TRY(path_of_root(root));
+  } else {
+    HOCKET_TRY(parse_endpoint(root));
+  }
+  return {};
+}
+
 Result<std::string> read_root(const Variables& variables) {
   const std::string root = words_of(variables, "HOCKET_ROOT");
-  if (root.empty() || root.starts_with(kRootFile)) return root;
-  const Result<Endpoint> endpoint = parse_endpoint(root);
-  if (endpoint) return root;
-  return fail(endpoint.error().code, "HOCKET_ROOT: {}", endpoint.error().text);
+  if (root.empty()) return root;
+  const Result<void> good = check_root(root);
+  if (good) return root;
+  return fail(good.error().code, "HOCKET_ROOT: {}", good.error().text);
 }
 
 }  // namespace
+
+Result<std::string> path_of_root(const std::string& root) {
+  const std::string path = root.substr(kRootFile.size());
+  if (!path.empty() && path.back() != '/') return path;
+  return fail(Code::kInvalidArgument, "'{}' names no file", root);
+}
 
 std::string first_host(std::string_view node_list) {
   const std::size_t open = node_list.find('[');

@@ -54,6 +54,9 @@ enum class Halves : std::uint8_t { kRefuse, kPassOver };
 /// Nothing when no launcher started this process. HOCKET_ROOT wins over the launcher's root.
 [[nodiscard]] Result<std::optional<Launch>> read_launch(const Variables& variables, Halves halves = Halves::kRefuse);
 
+/// The path in a root that is a file. Refuses: roots that end before its name.
+[[nodiscard]] Result<std::string> path_of_root(const std::string& root);
+
 /// "node[03-05,9],other" -> "node03".
 [[nodiscard]] std::string first_host(std::string_view node_list);
 

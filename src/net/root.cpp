@@ -5,10 +5,8 @@ namespace hocket {
 Result<Root> find_root(const Launch& launch, bool has_secret) {
   Root root;
   if (launch.root.starts_with(kRootFile)) {
-    root.file = launch.root.substr(kRootFile.size());
+    HOCKET_TRY_ASSIGN(root.file, path_of_root(launch.root));
     root.folder = PrivateFile::Folder::kOfUser;
-    if (root.file.empty() || root.file.back() == '/')
-      return fail(Code::kInvalidArgument, "rank {}: '{}' names no file", launch.rank, launch.root);
     return root;
   }
   if (!launch.root.empty()) {

@@ -45,6 +45,8 @@ TEST(Settings, WhatIsMalformedIsRefusedByName) {
       {{"HOCKET_SOCKET_IFNAME", "^"}, "HOCKET_SOCKET_IFNAME: interface filter '^' names no interface"},
       {{"HOCKET_SECRET", "short"}, "HOCKET_SECRET: the rendezvous secret has 5 characters, 16 are the least"},
       {{"HOCKET_ROOT", "host"}, "HOCKET_ROOT: 'host' has no port: host:port or [v6]:port"},
+      {{"HOCKET_ROOT", "file:"}, "HOCKET_ROOT: 'file:' names no file"},
+      {{"HOCKET_ROOT", "file:/tmp/"}, "HOCKET_ROOT: 'file:/tmp/' names no file"},
       {{"HOCKET_CABLES", "/no/cables"}, "HOCKET_CABLES: cannot open '/no/cables': No such file or directory"},
       {{"HOCKET_TCP_CONNECTIONS", "0"}, "HOCKET_TCP_CONNECTIONS='0': 1 to 16 are possible"},
       {{"HOCKET_TCP_CONNECTIONS", "many"}, "HOCKET_TCP_CONNECTIONS='many' is not a number of connections"},
