@@ -118,6 +118,11 @@ class Test:
         self.refused(self.run(ring, "--repeat", "2"), "--lab")
         self.refused(self.run(ring, ring), "--lab")
         self.refused(self.run(ring, *here, env={"HOCKET_RANK": "0", "HOCKET_SIZE": "4"}), "HOCKET_RANK", "rank 0 of 4")
+        for variable, word, said in (("HOCKET_TRANSPORT", "shm", "HOCKET_TRANSPORT='shm': --lab runs over tcp"),
+                                     ("HOCKET_HOSTID", "a,b", "HOCKET_HOSTID='a,b' names the hosts of 2 ranks"),
+                                     ("HOCKET_TCP_CONNECTIONS", "99", "HOCKET_TCP_CONNECTIONS='99'")):
+            self.refused(self.run(ring, *here, env={variable: word}), said)
+        self.refused(self.run(ring, *here, "--segment", "1B"), "--segment 1B: an element of f32 has 4B")
         self.refused(self.run(ring, *here, env={"PATH": str(self.folder)}), "program 'ip'", "iproute2")
         copy = self.folder / "hocket"  # where anybody may run it
         shutil.copy(self.binary, copy)

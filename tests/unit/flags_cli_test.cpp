@@ -25,7 +25,10 @@ TEST(FlagsCli, WhatHasNothingToActOnIsRefused) {
       {{"plan", "all_reduce", "--topo", "ring:4", "--payload", "512B"}, "--payload 512B: the message model has no"},
       {{"plan", "all_reduce", "--topo", "ring:4", "--head", "8B"}, "--head 8B: the message model has no"},
       {{"plan", "all_reduce", "--topo", "ring:4", "--size", "1MiB", "--sizes", "1KiB:1MiB"}, "--size excludes --sizes"},
-      {{"topo", "ring:4", "--group", ""}, "--group: names no npu"},
+      {{"topo", "ring:4", "--group", ""}, "--group: an empty word is no value"},
+      {{"topo", ""}, "topology: an empty word is no value"},
+      {{"plan", "all_reduce", "--topo", ""}, "--topo: an empty word is no value"},
+      {{"bench", "all_reduce", "--ranks", "2", "--connections", ""}, "--connections: an empty word is no value"},
       {{"topo", "ring:4", "--format", "link-csv", "--json"}, "both want stdout"},
       {{"topo", "probe", "--ranks", "2", "--link", "1GB/s,1us"}, "--link: a probe measures what is there"},
       {{"sim", "bert", "--platform", "h100:8", "--batch", "0"}, "--batch: Value 0 not in range"},
@@ -46,6 +49,32 @@ TEST(FlagsCli, WhatHasNothingToActOnIsRefused) {
     EXPECT_NE(end.err.find(said), std::string::npos) << end.err;
     EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
   }
+}
+
+TEST(FlagsCli, RanksInOneProcessHaveNoNetwork) {
+  const std::string file = testing::TempDir() + "ring_in_process.hkt";
+  ASSERT_EQ(run({"plan", "all_reduce", "--topo", "ring:2", "--algo", "ring", "-o", file}).status, 0);
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{"--connections", "99"}, "--connections 99: 1 to 16 are possible"},
+      {{"--connections", "2"}, "--connections 2: the ranks are threads of this process and use no network"},
+      {{"--interface", "lo"}, "--interface lo: the ranks are threads"},
+      {{"--ports", "20000-20010"}, "--ports 20000-20010: the ranks are threads"},
+      {{"--spin", "5us"}, "--spin 5us: the ranks are threads"},
+      {{"--segment", "1B"}, "--segment 1B: an element of f32 has 4B"},
+  };
+  for (const auto& [words, said] : cases) {
+    for (const bool named : {true, false}) {
+      std::vector<std::string> all{"run", file, "--size", "1KiB"};
+      if (named) all.insert(all.end(), {"--transport", "inproc"});
+      all.insert(all.end(), words.begin(), words.end());
+      const Ended end = run(all);
+      EXPECT_EQ(end.status, 2) << said;
+      EXPECT_NE(end.err.find(said), std::string::npos) << end.err;
+      EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+    }
+  }
+  EXPECT_EQ(run({"run", file, "--size", "1KiB", "--transport", "inproc"}).status, 0);
+  std::filesystem::remove(file);
 }
 
 TEST(FlagsCli, WhereTheyHaveThemTheyAct) {

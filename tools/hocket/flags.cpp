@@ -24,9 +24,7 @@ void TopologyFlags::declare_changes(CLI::App& app) {
   app.add_option("--break", breaks, "remove the cables between two vertices: A-B, or one vertex: A")
       ->allow_extra_args(false);
   app.add_option("--scale", scales, "multiply the bandwidth between two vertices: A-B=F")->allow_extra_args(false);
-  app.add_option("--group", group, "npus that take part: 0,1,4-7")->check([](const std::string& words) {
-    return words.empty() ? std::string("names no npu") : std::string();
-  });
+  app.add_option("--group", group, "npus that take part: 0,1,4-7");
   app.add_flag("--direct-only", direct_only, "keep npus and GPU switches only");
   app.add_flag("--strict", strict, "refuse a topology file that would have to be repaired");
 }

@@ -174,6 +174,16 @@ Result<int> measure(const LabRequest& request, const Order& order, LabNetwork& n
   return 0;
 }
 
+/// Ranks of the lab talk over its links, and each is on a host of its own: other settings are checked all the same.
+Result<void> check_settings(const JobFlags& job, std::uint32_t ranks) {
+  Launch launch = Launch::alone("--lab");
+  launch.size = ranks;
+  HOCKET_TRY(job.settings(launch));
+  const Said said = job.words().said("HOCKET_TRANSPORT");
+  if (!said.given() || said.words == "auto" || said.words == "tcp") return {};
+  return fail(Code::kInvalidArgument, "{}: --lab runs over tcp, on links of network namespaces", said.text());
+}
+
 Result<void> refuse_launcher(const LabRequest& request, std::uint32_t ranks) {
   if (request.job.ranks != 0 && request.job.ranks != ranks)
     return fail(Code::kMismatch, "--ranks {} but the lab has {} ranks", request.job.ranks, ranks);
@@ -209,6 +219,7 @@ Result<int> run_in_lab(const LabRequest& request) {
   HOCKET_TRY(request.job.limit());
   HOCKET_TRY_ASSIGN(const Topology topology, request.lab.topology.load());
   HOCKET_TRY(refuse_launcher(request, topology.rank_count()));
+  HOCKET_TRY(check_settings(request.job, topology.rank_count()));
   std::vector<Order> orders;
   for (const std::string& file : request.files) {
     HOCKET_TRY_ASSIGN(Order order, read_order(request, file, topology));

@@ -215,6 +215,21 @@ Result<void> refuse_copies(const Flags& flags) {
               flags.transport, launch->source, launch->rank, launch->size);
 }
 
+/// Threads of one process have no network; what the user says about one is refused, and bad settings are.
+Result<void> check_in_process(const JobFlags& job, std::uint32_t ranks) {
+  HOCKET_TRY(job.check(std::nullopt, ranks));
+  for (const char* setting :
+       {"HOCKET_SPIN", "HOCKET_PORTS", "HOCKET_SOCKET_IFNAME", "HOCKET_TCP_CONNECTIONS", "HOCKET_CABLES"}) {
+    const Said said = job.words().said(setting);
+    if (said.by_flag)
+      return fail(Code::kInvalidArgument,
+                  "{}: the ranks are threads of this process and use no network; --transport auto, shm or tcp makes "
+                  "them processes",
+                  said.text());
+  }
+  return {};
+}
+
 /// In one process unless --transport or a launcher says otherwise.
 Result<int> run(const Flags& flags) {
   if (flags.lab.given()) {
@@ -228,14 +243,20 @@ Result<int> run(const Flags& flags) {
   }
   if (flags.transport == "inproc") HOCKET_TRY(refuse_copies(flags));
   HOCKET_TRY_ASSIGN(const Plan plan, load_plan(flags));
-  if (flags.transport == "inproc") return run_in_process(flags, plan);
-  JobFlags job = flags.job;
   const std::uint32_t ranks = plan.what().collective.ranks;
+  JobFlags job = flags.job;
+  if (flags.transport == "inproc") {
+    HOCKET_TRY(check_in_process(job, ranks));
+    return run_in_process(flags, plan);
+  }
   if (between) job.transport = flags.transport;
   HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, job.launch(ranks, flags.files.front()));
-  HOCKET_TRY_ASSIGN(const Launch checked, job.check(launch, ranks));
   const bool launched = launch && launch->size > 1;
-  if (flags.transport.empty() && !launched) return run_in_process(flags, plan);
+  if (flags.transport.empty() && !launched) {
+    HOCKET_TRY(check_in_process(job, ranks));
+    return run_in_process(flags, plan);
+  }
+  HOCKET_TRY_ASSIGN(const Launch checked, job.check(launch, ranks));
   HOCKET_TRY(check_memory_here(plan.what(), checked, plan.scratch_bytes()));
   return launch ? run_as_rank(flags, plan, *launch, job) : job.start(checked.size);
 }
