@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "base/units.h"
+
 namespace hocket {
 
 Result<Wiring> Wiring::of(const Topology& topology) {
@@ -14,6 +16,9 @@ Result<Wiring> Wiring::of(const Topology& topology) {
   std::map<std::pair<VertexId, VertexId>, std::pair<std::vector<LinkId>, std::vector<LinkId>>> pairs;
   for (LinkId id = 0; id < topology.links().size(); ++id) {
     const Link& link = topology.link(id);
+    if (link.latency > Wiring::kLatencyMax)
+      return fail(Code::kUnsupported, "{}: link {} has a latency of {}; the lab's may have {}", topology.name(),
+                  topology.describe_link(id), format_seconds(link.latency), format_seconds(Wiring::kLatencyMax));
     auto& [there, back] = pairs[std::minmax(link.from, link.to)];
     (link.from < link.to ? there : back).push_back(id);
   }

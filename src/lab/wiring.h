@@ -2,7 +2,7 @@
 // paired, one there and one back, to a cable with a /31 of addresses; each of its ends is a device that sends over one
 // of the links. Where a link has no twin the other end gets a device too, over which nothing is planned, only
 // acknowledged. Ownership: plain values. Threading: immutable. Refuses: no link at all, more vertices or
-// cables than there are addresses for.
+// cables than there are addresses for, latencies with which the kernel takes the other end for absent.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,8 @@ class Wiring {
  public:
   static constexpr std::size_t kVerticesMax = 250;
   static constexpr std::size_t kCablesMax = 128 * 256;
+  /// The kernel asks three seconds long who has an address, and a round trip must fit in.
+  static constexpr Seconds kLatencyMax{1.0};
 
   [[nodiscard]] static Result<Wiring> of(const Topology& topology);
 

@@ -140,6 +140,10 @@ class Test:
             if done.stdout:
                 row = json.loads(done.stdout)["rows"][0]
                 self.expect(row["correct"] and least <= row["fastest_s"] <= most, f"latency {latency_ms} ms: {row}")
+        self.refused(self.run(plan, "--lab", "ring:2", "--link", "50Mb/s,100s", "--size", "8B", "--timeout", "1000s"),
+                     "latency of 100 s; the lab's may have 1 s")
+        self.refused(self.run(plan, "--lab", "ring:2", "--link", "50Mb/s,100s", "--size", "8B", "--timeout", "5s"),
+                     "--timeout 5s: a round trip from rank 0 to rank 1 takes 200 s by the latency of 1 link")
         hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /dev/net && exec "$@"', "sh"]
         command = [*hidden, self.binary, "run", plan, "--lab", "ring:2", "--size", "8B", "--link", "50Mb/s,20ms"]
         self.refused(subprocess.run(command, capture_output=True, text=True, timeout=60), "20 ms", "/dev/net/tun")

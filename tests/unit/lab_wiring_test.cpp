@@ -43,6 +43,16 @@ TEST(LabWiring, EveryLinkHasADeviceAndAnAddressOfItsOwn) {
   }
 }
 
+TEST(LabWiring, ALatencyBeyondTheKernelsPatienceIsRefused) {
+  TopologyOptions options;
+  options.links = {{BytesPerSecond{1e6}, Seconds{100}}};
+  const Result<Wiring> wiring = Wiring::of(*topology_from_spec("ring:3", options));
+  ASSERT_FALSE(wiring);
+  EXPECT_EQ(wiring.error().text, "ring:3: link 0 -> 1 has a latency of 100 s; the lab's may have 1 s");
+  options.links = {{BytesPerSecond{1e6}, Wiring::kLatencyMax}};
+  EXPECT_TRUE(Wiring::of(*topology_from_spec("ring:3", options)));
+}
+
 TEST(LabWiring, ALinkWithoutATwinGetsAWayBackForAcknowledgements) {
   TopologyBuilder builder("one way");
   const VertexId a = builder.add_vertex("a", VertexKind::kNpu);

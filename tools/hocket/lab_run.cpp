@@ -184,6 +184,21 @@ Result<void> check_settings(const JobFlags& job, std::uint32_t ranks) {
   return fail(Code::kInvalidArgument, "{}: --lab runs over tcp, on links of network namespaces", said.text());
 }
 
+/// Before its first message a connection takes a round trip over the links of its way.
+Result<void> check_deadline(const JobFlags& job, const Order& order, const Topology& topology) {
+  HOCKET_TRY_ASSIGN(const std::chrono::duration<double> limit, job.limit());
+  for (const LaneWay& way : order.ways) {
+    double round_trip = 0;
+    for (const LinkId link : way.links) round_trip += 2 * topology.link(link).latency.value;
+    if (limit.count() > round_trip) continue;
+    const Said said = job.words().said("HOCKET_TIMEOUT");
+    return fail(Code::kInvalidArgument, "{}: a round trip from rank {} to rank {} takes {} by the latency of {} link{}",
+                said.given() ? said.text() : "the deadline of " + format_seconds({limit.count()}), way.from, way.to,
+                format_seconds({round_trip}), way.links.size(), way.links.size() == 1 ? "" : "s");
+  }
+  return {};
+}
+
 Result<void> refuse_launcher(const LabRequest& request, std::uint32_t ranks) {
   if (request.job.ranks != 0 && request.job.ranks != ranks)
     return fail(Code::kMismatch, "--ranks {} but the lab has {} ranks", request.job.ranks, ranks);
@@ -223,6 +238,7 @@ Result<int> run_in_lab(const LabRequest& request) {
   std::vector<Order> orders;
   for (const std::string& file : request.files) {
     HOCKET_TRY_ASSIGN(Order order, read_order(request, file, topology));
+    HOCKET_TRY(check_deadline(request.job, order, topology));
     orders.push_back(std::move(order));
   }
   HOCKET_TRY_ASSIGN(const std::unique_ptr<LabNetwork> network, LabNetwork::build(topology));
