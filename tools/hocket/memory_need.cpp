@@ -1,9 +1,9 @@
 #include "memory_need.h"
 
-#include <fstream>
 #include <optional>
 #include <string>
 
+#include "base/available_memory.h"
 #include "base/units.h"
 #include "engine/reference.h"
 
@@ -12,14 +12,10 @@ namespace {
 
 constexpr double kGiB = 1 << 30;
 
-/// Bytes that the system can give without swapping; nothing when it does not say.
-std::optional<double> available_bytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string word;
-  for (double kib = 0; file >> word;) {
-    if (word == "MemAvailable:" && file >> kib) return kib * 1024;
-  }
-  return std::nullopt;
+/// "3.5 GiB are available (MEMORY.MAX is 4.0 GiB)"
+std::string text_of(const AvailableMemory& available) {
+  const std::string limit = available.limit.empty() ? "" : fmt::format(" ({})", available.limit);
+  return fmt::format("{:.1f} GiB are available{}", available.bytes / kGiB, limit);
 }
 
 }  // namespace
@@ -37,13 +33,12 @@ Result<void> check_memory_here(const BoundCollective& what, const Launch& launch
     all = static_cast<double>(scratch.count) * here;
     for (std::uint32_t rank = 0; rank < launch.size; ++rank) all += buffer_bytes(what, rank);
   }
-  const std::optional<double> available = available_bytes();
-  if (!available || all <= *available) return {};
+  const std::optional<AvailableMemory> available = available_memory();
+  if (!available || all <= available->bytes) return {};
   return fail(Code::kResourceExhausted,
-              "{} of {} on {} ranks needs {:.1f} GiB on rank {}, {:.1f} GiB on the {} of this host, {:.1f} GiB are "
-              "available",
+              "{} of {} on {} ranks needs {:.1f} GiB on rank {}, {:.1f} GiB on the {} of this host, {}",
               name_of(what.collective.kind), format_bytes(what.bytes()), launch.size, mine / kGiB, launch.rank,
-              all / kGiB, here, *available / kGiB);
+              all / kGiB, here, text_of(*available));
 }
 
 Result<void> check_own_memory(const BoundCollective& what, std::uint32_t rank, Bytes scratch) {
@@ -60,12 +55,11 @@ Result<void> check_memory_in_process(const Plan& plan) {
     needed += buffer_bytes(what, r) + static_cast<double>(output_count(what, r) * size_of(what.type)) +
               static_cast<double>(plan.scratch_bytes().count);
   }
-  const std::optional<double> available = available_bytes();
-  if (!available || needed <= *available) return {};
-  return fail(Code::kResourceExhausted,
-              "{} of {} on {} ranks in one process needs {:.1f} GiB, {:.1f} GiB are available",
+  const std::optional<AvailableMemory> available = available_memory();
+  if (!available || needed <= available->bytes) return {};
+  return fail(Code::kResourceExhausted, "{} of {} on {} ranks in one process needs {:.1f} GiB, {}",
               name_of(what.collective.kind), format_bytes(what.bytes()), what.collective.ranks, needed / kGiB,
-              *available / kGiB);
+              text_of(*available));
 }
 
 }  // namespace hocket

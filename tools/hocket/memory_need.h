@@ -1,6 +1,7 @@
-// What a run of a collective takes of this host's memory, compared with what the system can give before anything is
-// planned or allocated. Threading: pure functions apart from reading /proc/meminfo.
-// Refuses: more than is available (an Error with what each rank needs, all of this host, and what there is).
+// What a run of a collective takes of this host's memory, compared with what the system and its control groups can give
+// before anything is planned or allocated. Threading: pure functions apart from base/available_memory.
+// Refuses: more than is available (an Error with what each rank needs, all of this host, what there is, and whose limit
+// that is).
 #pragma once
 
 #include "net/launch.h"
