@@ -1,8 +1,6 @@
 #include "transport/shared_memory.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -10,8 +8,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "net/descriptor.h"
 #include "net/socket.h"
+#include "transport/sealed_memory.h"
 
 namespace hocket {
 namespace {
@@ -45,14 +43,7 @@ Result<SharedMemory> SharedMemory::allocate(std::size_t bytes) {
   if (bytes == 0) return fail(Code::kInvalidArgument, "0 bytes of shared memory");
   const std::size_t all = bytes + kSharedMemoryOffset;
   if (all < bytes) return fail(Code::kResourceExhausted, "no {} bytes of shared memory", bytes);
-  Descriptor file(::memfd_create("hocket-buffers", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!file.open()) return fail(Code::kUnsupported, "the system has no memfd: {}", system_words(errno));
-  if (::ftruncate(file.get(), static_cast<off_t>(all)) != 0 ||
-      ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-    return fail(Code::kResourceExhausted, "no {} bytes of shared memory: {}", bytes, system_words(errno));
-  // Reserved now: later a write could find no memory, and that is a signal.
-  if (const int error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(all)); error != 0)
-    return fail(Code::kResourceExhausted, "no {} bytes of shared memory: {}", bytes, system_words(error));
+  HOCKET_TRY_ASSIGN(Descriptor file, sealed_memory("hocket-buffers", all, all));
   void* memory = ::mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file.get(), 0);
   if (memory == MAP_FAILED)
     return fail(Code::kResourceExhausted, "cannot map {} bytes of shared memory: {}", bytes, system_words(errno));

@@ -168,7 +168,6 @@ INSTANTIATE_TEST_SUITE_P(Over, ApiMessageWay, testing::Values(test::kMemoryWay, 
 
 /// Files of this process may have no more bytes; shared memory is a file.
 void limit_files() {
-  ::signal(SIGXFSZ, SIG_IGN);
   const rlimit limit{4096, 4096};
   ::setrlimit(RLIMIT_FSIZE, &limit);
 }
@@ -227,7 +226,8 @@ TEST_P(ApiMessageHindrance, IsAnErrorOfBothWhereMemoryWasAskedFor) {
 }
 
 INSTANTIATE_TEST_SUITE_P(By, ApiMessageHindrance,
-                         testing::Values(Hindrance{"Limit", hinder_sender, "File too large"},
+                         testing::Values(Hindrance{"Limit", hinder_sender,
+                                                   "files of this process may have 4096 (ulimit -f)"},
                                          Hindrance{"User", part_users, "Permission denied"}),
                          [](const auto& param) { return std::string(param.param.name); });
 

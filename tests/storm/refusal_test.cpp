@@ -201,6 +201,22 @@ TEST(Refusal, SizesSpelledInTwoWaysAreTheSame) {
   EXPECT_EQ(end.status, 0) << end.err;
 }
 
+TEST(Refusal, ALimitOfFilesIsAnObstacleToMemoryAndNoSignal) {
+  const auto limited = [](const std::string& words) {
+    const std::string command =
+        fmt::format("ulimit -f 100; exec {} bench all_reduce -b 1K -e 1K -n 2 {}", HOCKET_BINARY, words);
+    return Process({"/bin/bash", "-c", command}, {}).wait(seconds(60));
+  };
+  for (const char* ranks : {"1", "2"}) {
+    const Ended end = limited(fmt::format("--ranks {}", ranks));
+    EXPECT_EQ(end.status, 0) << end.err;
+    EXPECT_NE(end.out.find("transport: tcp"), std::string::npos) << end.out;
+  }
+  const Ended end = limited("--ranks 2 --transport shm");
+  EXPECT_EQ(end.status, 2) << end.err;
+  EXPECT_NE(end.err.find("files of this process may have 102400 (ulimit -f)"), std::string::npos) << end.err;
+}
+
 TEST(Refusal, WhatEveryRankSaysIsPrintedOnce) {
   // Each rank for itself finds that the user's limit is below what the machine has.
   const std::string command =

@@ -2,6 +2,7 @@
 // meanwhile is never read there.
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -30,6 +31,34 @@ TEST(TransportMemory, IsFoundByItsBeginningOnly) {
     EXPECT_FALSE(SharedMemory::at(other)) << other;
   EXPECT_FALSE(SharedMemory::allocate(0));
   EXPECT_FALSE(SharedMemory::allocate(~std::size_t{0}));
+}
+
+/// The soft limit of this process, as long as this lives.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit lower{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &lower);
+  }
+  ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(TransportMemory, BeyondTheLimitOfFilesItIsAnErrorAndNoSignal) {
+  const FileSizeLimit limit(8192);
+  const std::string said = "bytes of shared memory: files of this process may have 8192 (ulimit -f)";
+  const auto segment = ShmSegment::create(2);
+  ASSERT_FALSE(segment);
+  EXPECT_NE(segment.error().text.find(said), std::string::npos) << segment.error().text;
+  const auto buffer = SharedMemory::allocate(8192);
+  ASSERT_FALSE(buffer);
+  EXPECT_EQ(buffer.error().text, "no 12288 " + said);
+  EXPECT_TRUE(SharedMemory::allocate(8192 - kSharedMemoryOffset));
 }
 
 TEST(TransportMemory, IsNotFreedWhileItIsRegistered) {

@@ -181,8 +181,10 @@ std::optional<std::string> named_host(std::uint32_t rank) {
 Result<HostGroup> meet_in_memory(Job& job, const std::string& wish, SteadyTime deadline) {
   if (job.launch.size > 1) return Meeting(job, wish, deadline).run();
   if (!through_memory(wish)) return HostGroup{};
-  HOCKET_TRY_ASSIGN(std::shared_ptr<ShmSegment> segment, ShmSegment::create(1));
-  return HostGroup{{0}, std::move(segment)};
+  Result<std::shared_ptr<ShmSegment>> segment = ShmSegment::create(1);
+  if (!segment && wish == "auto") return HostGroup{};
+  if (!segment) return fail(segment.error().code, "{}", segment.error().text);
+  return HostGroup{{0}, std::move(*segment)};
 }
 
 }  // namespace hocket

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "net/socket.h"
+#include "transport/sealed_memory.h"
 
 namespace hocket {
 namespace {
@@ -43,9 +44,8 @@ struct ShmSegment::Head {
   Nonce token{};
 };
 
-ShmSegment::ShmSegment(std::uint32_t ranks, Use use, Descriptor file)
+ShmSegment::ShmSegment(std::uint32_t ranks, Use use)
     : ranks_(ranks),
-      file_(std::move(file)),
       use_(use),
       ring_size_(use == Use::kMessages ? kRingBytesOfMessages : ring_size_for(ranks)),
       bounce_bytes_(use == Use::kMessages ? kBounceBytesOfMessages : kBounceBytes),
@@ -89,16 +89,9 @@ Result<void> ShmSegment::attach() {
 Result<std::shared_ptr<ShmSegment>> ShmSegment::create(std::uint32_t ranks, Use use) {
   if (ranks > kRanksMax)
     return fail(Code::kUnsupported, "{} ranks in shared memory: {} are the most", ranks, kRanksMax);
-  Descriptor file(::memfd_create("hocket", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!file.open()) return fail(Code::kUnsupported, "the system has no memfd: {}", system_words(errno));
   HOCKET_TRY_ASSIGN(const Nonce token, fresh_nonce());
-  std::shared_ptr<ShmSegment> made(new ShmSegment(ranks, use, std::move(file)));
-  if (::ftruncate(made->file_.get(), static_cast<off_t>(made->size_)) != 0 ||
-      ::fcntl(made->file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-    return fail(Code::kResourceExhausted, "no {} bytes of shared memory: {}", made->size_, system_words(errno));
-  // Reserved now: later a write could find no memory, and that is a signal.
-  if (const int error = ::posix_fallocate(made->file_.get(), 0, static_cast<off_t>(made->bytes_begin_)); error != 0)
-    return fail(Code::kResourceExhausted, "no {} bytes of shared memory: {}", made->size_, system_words(error));
+  std::shared_ptr<ShmSegment> made(new ShmSegment(ranks, use));
+  HOCKET_TRY_ASSIGN(made->file_, sealed_memory("hocket", made->size_, made->bytes_begin_));
   HOCKET_TRY(made->attach());
   made->head() = {kMagic, made->size_, token};
   return made;
@@ -110,7 +103,8 @@ Result<std::shared_ptr<ShmSegment>> ShmSegment::map(const std::string& where, co
     return fail(Code::kUnsupported, "{} ranks in shared memory: {} are the most", ranks, kRanksMax);
   Descriptor file(::open(where.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (!file.open()) return fail(Code::kUnsupported, "cannot open '{}': {}", where, system_words(errno));
-  std::shared_ptr<ShmSegment> made(new ShmSegment(ranks, use, std::move(file)));
+  std::shared_ptr<ShmSegment> made(new ShmSegment(ranks, use));
+  made->file_ = std::move(file);
   struct stat status {};
   const bool known = ::fstat(made->file_.get(), &status) == 0 && S_ISREG(status.st_mode) &&
                      static_cast<std::size_t>(status.st_size) == made->size_ &&

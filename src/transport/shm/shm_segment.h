@@ -63,7 +63,7 @@ class ShmSegment {
 
  private:
   struct Head;
-  ShmSegment(std::uint32_t ranks, Use use, Descriptor file);
+  ShmSegment(std::uint32_t ranks, Use use);
   [[nodiscard]] Result<void> attach();
   [[nodiscard]] Head& head() const;
   [[nodiscard]] RankState* states() const;
