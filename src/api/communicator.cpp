@@ -159,6 +159,7 @@ Result<Communicator> Communicator::dup() {
 
 Result<Communicator> Communicator::shrink(std::span<const std::uint32_t> lost) {
   HOCKET_TRY_ASSIGN(Settings settings, core_->shrink(lost));
+  HOCKET_TRY(core_->check_together(lost));
   HOCKET_TRY_ASSIGN(std::shared_ptr<CommunicatorCore> core, CommunicatorCore::open(std::move(settings)));
   return Communicator(std::move(core));
 }

@@ -183,6 +183,20 @@ Result<Work> CommunicatorCore::start_parts(Parts& parts) {
   return work;
 }
 
+Result<void> CommunicatorCore::check_together(std::span<const std::uint32_t> lost) const {
+  const Member* first = nullptr;
+  for (const Member& member : job_.members) {
+    if (std::find(lost.begin(), lost.end(), member.rank) != lost.end()) continue;
+    if (first == nullptr) first = &member;
+    const std::string_view difference = first->place.difference(member.place);
+    if (difference.empty()) continue;
+    return fail(Code::kUnsupported,
+                "{}: {} and {} are left and have another {} each: make a communicator with rank, size and root",
+                own_name(), first->text(), member.text(), difference);
+  }
+  return {};
+}
+
 Result<PersistentCall> CommunicatorCore::prepare(const Call& call) {
   HOCKET_TRY(check_usable());
   if (call.operation > Operation::kAllToAll)

@@ -33,6 +33,8 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   /// What a rank of a new communicator begins with; null for ranks without a colour.
   [[nodiscard]] Result<std::unique_ptr<Settings>> split(std::optional<std::uint32_t> color, std::int64_t key);
   [[nodiscard]] Result<Settings> shrink(std::span<const std::uint32_t> lost) const;
+  /// Whether those that are not lost can meet through a private file: hosts of one name may be several.
+  [[nodiscard]] Result<void> check_together(std::span<const std::uint32_t> lost) const;
 
   [[nodiscard]] bool over(Work::Ticket ticket, SteadyTime until) {
     return queue(ticket.queue).over(ticket.slot, until);

@@ -26,17 +26,17 @@ Result<void> check_private(const std::string& path, const struct stat& found) {
               found.st_uid, found.st_mode & 0777, geteuid());
 }
 
-std::string base_folder() {
+}  // namespace
+
+std::string private_base() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");  // NOLINT(concurrency-mt-unsafe): before any thread
   std::error_code error;
   if (runtime != nullptr && std::filesystem::is_directory(runtime, error)) return runtime;
   return std::filesystem::temp_directory_path(error).string();
 }
 
-}  // namespace
-
 Result<std::string> private_path(const std::string& job) {
-  const std::string folder = fmt::format("{}/hocket-{}", base_folder(), geteuid());
+  const std::string folder = fmt::format("{}/hocket-{}", private_base(), geteuid());
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     return fail(Code::kIo, "cannot make the folder '{}': {}", folder, system_words(errno));
   struct stat found {};

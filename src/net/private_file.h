@@ -13,6 +13,9 @@
 
 namespace hocket {
 
+/// Where they lie: $XDG_RUNTIME_DIR, else the folder for temporary files.
+[[nodiscard]] std::string private_base();
+
 /// "$XDG_RUNTIME_DIR/hocket-1000/pmix-1234": characters outside letters, digits, '-' and '.' become '_'.
 [[nodiscard]] Result<std::string> private_path(const std::string& job);
 

@@ -27,10 +27,10 @@ constexpr milliseconds kAttempt{500};    // to reach a root that a file names; t
 /// Set when two processes have come as one rank: which.
 constexpr std::string_view kTwinsKey = "twins";
 
-/// "address:port process ranks connections host", as every rank leaves it.
+/// "address:port process ranks connections place host", as every rank leaves it.
 Result<Member> parse_member(std::uint32_t rank, const std::string& text, const Launch& here,
                             std::uint32_t connections_here) {
-  std::array<std::string_view, 5> words;
+  std::array<std::string_view, 6> words;
   std::string_view left = text;
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const std::size_t space = left.find(' ');
@@ -38,7 +38,7 @@ Result<Member> parse_member(std::uint32_t rank, const std::string& text, const L
     words[i] = left.substr(0, space);
     left.remove_prefix(space + 1);
   }
-  Member member{rank, std::string(left), 0, {}};
+  Member member{rank, std::string(left), 0, {}, HostPlace::from(words[4])};
   std::uint32_t ranks = 0;
   std::uint32_t connections = 0;
   std::from_chars(words[1].data(), words[1].data() + words[1].size(), member.process);
@@ -230,8 +230,8 @@ class Joining {
 
   Result<void> gather() {
     HOCKET_TRY_ASSIGN(const Address address, gate_->address());
-    const std::string mine = fmt::format("{} {} {} {} {}", shown_.with_port(address.port()).text(), ::getpid(),
-                                         launch_.size, options_.connections, host_name());
+    const std::string mine = fmt::format("{} {} {} {} {} {}", shown_.with_port(address.port()).text(), ::getpid(),
+                                         launch_.size, options_.connections, HostPlace::own().text(), host_name());
     const Result<void> left = job_.store->set(key_of(launch_.rank), mine, options_.deadline);
     if (!left && left.error().code == Code::kMismatch) HOCKET_TRY(refuse_twin(*job_.store, options_.deadline));
     HOCKET_TRY(left);
@@ -397,7 +397,7 @@ Result<Job> join(const RendezvousOptions& options) {
   if (options.launch.size == 1) {
     Job alone;
     alone.launch = options.launch;
-    alone.members.push_back({0, host_name(), ::getpid(), {}});
+    alone.members.push_back({0, host_name(), ::getpid(), {}, {}});
     alone.streams = Streams(1);
     alone.links.resize(1);
     alone.way = options.launch.origin() + "; one rank needs no network";

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "net/host_place.h"
 #include "net/interfaces.h"
 #include "net/launch.h"
 #include "net/link_addresses.h"
@@ -27,6 +28,7 @@ struct Member {
   std::string host;
   std::int64_t process = 0;
   Address address;
+  HostPlace place{};
 
   [[nodiscard]] std::string text() const;  // "rank 2 (host a, pid 17)"
 };

@@ -8,6 +8,7 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "support/api_ranks.h"
@@ -187,6 +188,32 @@ TEST(ApiFailure, SurvivorsGoOnWithoutTheLostRank) {
     return value == 3 && left->size() == 3 ? "" : "wrong sum among the survivors";
   });
   for (const std::uint32_t r : {0U, 1U, 3U}) EXPECT_EQ(ends[r].said, "") << r;
+}
+
+TEST(ApiFailure, HostsOfOneNameAreNoOneHost) {
+  const std::string folder = testing::TempDir() + "place_of_rank_2";
+  std::filesystem::create_directory(folder);
+  const std::string root = fmt::format("file:{}place_root_{}", testing::TempDir(), ::getpid());
+  const std::vector<RankEnd> ends = run_forked(4, [&](std::uint32_t rank) -> std::string {
+    ::setenv("HOCKET_ROOT", root.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): a fresh child has one thread
+    // As in a container of its own.
+    if (rank == 2) ::setenv("XDG_RUNTIME_DIR", folder.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): the same
+    auto comm = connect();
+    SAY_ERROR(comm);
+    const std::vector<std::uint32_t> lost{0};
+    if (rank == 0) return {};
+    auto left = comm->shrink(lost);
+    SAY_ERROR(left);
+    return "met";
+  });
+  for (const std::uint32_t r : {1U, 2U, 3U}) {
+    EXPECT_NE(ends[r].said.find(" have another folder for private files each: make a communicator with rank, size"),
+              std::string::npos)
+        << ends[r].said;
+    EXPECT_NE(ends[r].said.find(": rank 1 (host "), std::string::npos) << ends[r].said;
+    EXPECT_NE(ends[r].said.find(" and rank 2 (host "), std::string::npos) << ends[r].said;
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST(ApiFailure, AWrongArgumentLeavesTheCommunicatorWhole) {

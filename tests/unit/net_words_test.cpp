@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "net/host_place.h"
 #include "net/interfaces.h"
 #include "net/launch.h"
 #include "net/link_addresses.h"
@@ -81,6 +82,19 @@ TEST(NetInterfaces, AChoiceOrEveryReason) {
             "no interface will do: eth0 192.0.2.1 (down), lo 127.0.0.1 (loopback, and the job has several hosts)");
   EXPECT_EQ(choose("lo", true).error().text,
             "'lo' passes none that will do: lo 127.0.0.1 (loopback, and the job has several hosts)");
+}
+
+TEST(NetHostPlace, SaysWhatKeepsTwoFromMeeting) {
+  const HostPlace here{"boot", "4:40", "5:50"};
+  EXPECT_EQ(here.difference(HostPlace::from(here.text())), "");
+  EXPECT_EQ(here.difference({"other", "4:41", "5:51"}), "kernel");
+  EXPECT_EQ(here.difference({"boot", "4:41", "5:51"}), "network namespace");
+  EXPECT_EQ(here.difference({"boot", "4:40", "5:51"}), "folder for private files");
+  EXPECT_EQ(HostPlace::from("no place").text(), "unknown/unknown/unknown");
+  const HostPlace own = HostPlace::own();
+  EXPECT_EQ(own.difference(HostPlace::own()), "");
+  EXPECT_EQ(own.text().find("unknown"), std::string::npos) << own.text();
+  EXPECT_EQ(own.text().find(' '), std::string::npos) << own.text();
 }
 
 Result<std::optional<Launch>> launch_of(const std::map<std::string, std::string>& variables) {

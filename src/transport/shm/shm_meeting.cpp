@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
 
 namespace hocket {
 namespace {
@@ -30,9 +29,7 @@ std::string word_for(std::uint32_t rank, std::string_view said) {
 /// Two ranks that read the same here run on one kernel, or are said to be on one host.
 std::string host_id(std::uint32_t rank) {
   if (std::optional<std::string> said = named_host(rank)) return *said;
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string name;
-  return file >> name ? name : "unknown";
+  return HostPlace::own().kernel;
 }
 
 std::string text_of(const Nonce& token) {
