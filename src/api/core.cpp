@@ -37,6 +37,8 @@ Result<void> CommunicatorCore::begin() {
     return tl::unexpected<Error>(std::move(source.error()));
   }
   source_.emplace(std::move(*source));
+  if (settings_.topology.empty())
+    log_.print(DebugLevel::kMeeting, "no HOCKET_TOPO_FILE: plans {}", meeting_text(source_->meeting, size()));
   near_ = std::move(opened.near);
   HOCKET_TRY_ASSIGN(near_pair_source_, read_plan_source({.topology = {}, .plan_file = {}}, 2, "shm"));
   HOCKET_TRY_ASSIGN(far_pair_source_, read_plan_source({.topology = {}, .plan_file = {}}, 2, "tcp"));

@@ -1,5 +1,6 @@
 #include "planner/meeting.h"
 
+#include "base/units.h"
 #include "topology/spec.h"
 
 namespace hocket {
@@ -14,6 +15,11 @@ PlanningOptions Meeting::options() const {
 Meeting meeting_of(std::string_view transport) {
   if (transport == "shm") return {{.bandwidth = {8e9}, .latency = {5e-7}}, {3e-7}, {10e9}, 64 << 10};
   return {{.bandwidth = {4e9}, .latency = {5e-6}}, {2e-6}, {}, std::int64_t{1} << 40};
+}
+
+std::string meeting_text(const Meeting& meeting, std::uint32_t ranks) {
+  return fmt::format("as if {} ranks met at one switch, {} and {} a port, whatever hosts they are on", ranks,
+                     format_bandwidth(meeting.rate.bandwidth), format_seconds(meeting.rate.latency));
 }
 
 Result<Topology> meeting_topology(const Meeting& meeting, std::uint32_t ranks) {

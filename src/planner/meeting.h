@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "planner/planner.h"
@@ -24,6 +25,9 @@ struct Meeting {
 
 /// "shm", "tcp" or a plug-in's name.
 [[nodiscard]] Meeting meeting_of(std::string_view transport);
+
+/// "as if 3 ranks met at one switch, 4 GB/s and 5 us a port, whatever hosts they are on"
+[[nodiscard]] std::string meeting_text(const Meeting& meeting, std::uint32_t ranks);
 
 /// All ranks at one switch.
 [[nodiscard]] Result<Topology> meeting_topology(const Meeting& meeting, std::uint32_t ranks);

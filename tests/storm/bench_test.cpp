@@ -70,6 +70,11 @@ TEST(StormBench, WithoutATopologyThereIsNoBoundAndItSaysWhy) {
   const Ended end = bench({});
   EXPECT_NE(end.out.find("# bound: none: no topology is given"), std::string::npos) << end.out;
   EXPECT_NE(end.out.find("N/A    N/A    N/A"), std::string::npos) << end.out;
+  const Ended told = bench({"--transport", "auto"}, {"HOCKET_DEBUG=1", "HOCKET_HOSTID=a,b,b"});
+  EXPECT_NE(
+      told.err.find("no topology is given: plans are made as if 3 ranks met at one switch, 4 GB/s and 5 us a port, "),
+      std::string::npos)
+      << told.err;
 }
 
 TEST(StormBench, NothingToMoveHasNoBound) {

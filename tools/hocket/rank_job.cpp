@@ -129,8 +129,9 @@ Result<Settings> JobFlags::settings(const Launch& launch) const {
 Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFlags& flags) {
   HOCKET_TRY_ASSIGN(const Settings settings, flags.settings(launch));
   HOCKET_TRY_ASSIGN(Job joined, join(settings.rendezvous));
-  if (settings.debug >= DebugLevel::kMeeting) fmt::print(stderr, "hocket: rank {}: {}\n", launch.rank, joined.way);
   std::unique_ptr<RankJob> made(new RankJob(std::move(joined), settings.driver));
+  made->tells_ = settings.debug >= DebugLevel::kMeeting;
+  if (made->tells()) fmt::print(stderr, "hocket: rank {}: {}\n", launch.rank, made->job_.way);
   HOCKET_TRY_ASSIGN(made->talk_, open_transport(made->job_, settings.transport, settings.rendezvous.deadline));
   HOCKET_TRY(made->prepare());
   return made;

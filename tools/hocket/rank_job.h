@@ -60,6 +60,8 @@ class RankJob {
   [[nodiscard]] RankTransport& transport() { return *talk_.transport; }
   /// "shm", "tcp" or a plug-in's
   [[nodiscard]] std::string_view transport_name() const { return talk_.name; }
+  /// HOCKET_DEBUG, of which verbs print the first level.
+  [[nodiscard]] bool tells() const { return tells_; }
   [[nodiscard]] const DriverOptions& driver_options() const { return driver_options_; }
 
   /// Every rank's value, by rank. Also a barrier.
@@ -75,6 +77,7 @@ class RankJob {
 
   Job job_;
   DriverOptions driver_options_;
+  bool tells_ = false;
   OpenTransport talk_;
   std::unique_ptr<RankDriver> sharing_;
   std::vector<double> shared_;

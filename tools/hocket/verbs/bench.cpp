@@ -52,7 +52,7 @@ Result<Network> network_of(const TopologyFlags& flags, const Said& file, std::ui
         !said.group.empty())
       return fail(Code::kInvalidArgument, "--link, --uplink, --break, --scale and --group need a --topo to change");
     return Network{
-        {}, {{}, "none: no topology is given (--topo, HOCKET_TOPO_FILE), and memory of one host has no links"}, {}};
+        {}, {{}, "none: no topology is given (--topo, HOCKET_TOPO_FILE), and plans are those for one switch"}, {}};
   }
   Result<Topology> loaded = said.load();
   if (!loaded && !file.by_flag) return tl::unexpected(file.because(loaded.error()));
@@ -276,7 +276,10 @@ Result<int> run(const Flags& flags) {
   add_network(shared, flags.network, network);
   HOCKET_TRY(job->compare(shared));
   if (network.topology) return Bench(flags, run, *job, network, *network.topology).all();
-  HOCKET_TRY_ASSIGN(Topology topology, meeting_topology(meeting_of(job->transport_name()), size));
+  const Meeting meeting = meeting_of(job->transport_name());
+  if (job->tells() && job->rank() == 0)
+    fmt::print(stderr, "hocket: rank 0: no topology is given: plans are made {}\n", meeting_text(meeting, size));
+  HOCKET_TRY_ASSIGN(Topology topology, meeting_topology(meeting, size));
   return Bench(flags, run, *job, network, std::move(topology)).all();
 }
 
