@@ -147,13 +147,16 @@ void RankDriver::wait(SteadyTime now) {
 }
 
 bool RankDriver::end(Error error) {
-  if (error.code == Code::kTimeout) {
+  // What another rank has told of this call says already which call it is, and who is late.
+  const std::string call = transport_->call_text();
+  const bool named = !call.empty() && error.text.find(call) != std::string::npos;
+  if (error.code == Code::kTimeout && !named) {
     const std::string late = transport_->late_ranks(run_.engine().suspect());
     if (!late.empty()) error.text += "; " + late;
     const std::string circle = options_.watcher == nullptr ? "" : options_.watcher->circle();
     if (!circle.empty()) error.text += "; " + circle;
   }
-  error.text += fmt::format("; {}: {}", transport_->call_text(), position());
+  error.text += fmt::format("; {}: {}", named ? "here" : call, position());
   transport_->fail(error);
   outcome_ = std::move(error);
   return true;

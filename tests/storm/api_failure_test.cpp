@@ -248,6 +248,24 @@ TEST(ApiFailure, DeadlinesOfACallAndItsDescriptionAreNamed) {
   EXPECT_NE(ends[1].said, "success");
 }
 
+TEST(ApiFailure, WhoIsToldOfACallDoesNotSayItAgain) {
+  const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    if (rank == 2) std::this_thread::sleep_for(seconds(2));
+    float value = 1;
+    SAY_ERROR(comm->run(
+        {.input = &value, .output = &value, .count = 1, .timeout = rank == 0 ? milliseconds(1500) : milliseconds(0)}));
+    return "success";
+  });
+  const std::string& said = ends[1].said;
+  for (const char* once : {"rank 0: not done within 1.5 s", "no progress from rank 2", "all_reduce of 1 f32 sum"}) {
+    EXPECT_NE(said.find(once), std::string::npos) << said;
+    EXPECT_EQ(said.find(once), said.rfind(once)) << said;
+  }
+  EXPECT_NE(said.find("; here: step "), std::string::npos) << said;
+}
+
 TEST(ApiFork, AChildIsRefusedAndDisturbsNobody) {
   expect_well(run_forked(2, [](std::uint32_t) -> std::string {
     auto comm = connect();
