@@ -73,6 +73,7 @@ void find_root(Launch& launch, const Source& source, const Variables& variables)
     launch.job = fmt::format("torchrun-{}-{}", words_of(variables, "TORCHELASTIC_RUN_ID"), port);
     const std::string host = words_of(variables, "MASTER_ADDR");
     const bool v6 = host.find(':') != std::string::npos && host.front() != '[';
+    launch.root_name = "MASTER_ADDR, MASTER_PORT";
     if (!launch.one_host() && !port.empty())
       launch.root = fmt::format("{}{}{}:{}", v6 ? "[" : "", host, v6 ? "]" : "", port);
   } else if (source.name == "Open MPI") {
@@ -85,6 +86,7 @@ void find_root(Launch& launch, const Source& source, const Variables& variables)
     std::uint32_t id = 0;
     std::from_chars(number.data(), number.data() + number.size(), id);
     std::string nodes = words_of(variables, "SLURM_STEP_NODELIST");
+    launch.root_name = nodes.empty() ? "SLURM_JOB_NODELIST" : "SLURM_STEP_NODELIST";
     if (nodes.empty()) nodes = words_of(variables, "SLURM_JOB_NODELIST");
     const std::string count = words_of(variables, "SLURM_STEP_NUM_NODES");
     if (count == "1") launch.local_size = launch.size;
@@ -238,7 +240,10 @@ Result<std::optional<Launch>> read_launch(const Variables& variables, Halves hal
   }
   for (const Reading& half : cut) HOCKET_TRY(check_half(half, chosen));
   HOCKET_TRY_ASSIGN(const std::string root, read_root(variables));
-  if (chosen && !root.empty()) chosen->root = root;
+  if (chosen && !root.empty()) {
+    chosen->root = root;
+    chosen->root_name = "HOCKET_ROOT";
+  }
   return chosen;
 }
 

@@ -30,6 +30,7 @@ struct Launch {
   std::string root;              // where rank 0 listens, host:port; empty: to be found through a private file
   std::string job;               // a name that only the ranks of this job on this host share; HOCKET_JOB if set
   std::optional<std::uint32_t> launched_as{};  // the launcher's rank, where `rank` is that in a part of its job
+  std::string root_name{};                     // who says the root: "HOCKET_ROOT"; empty: the caller
 
   /// One rank that nobody launched, as `source` says.
   [[nodiscard]] static Launch alone(std::string source) {

@@ -11,7 +11,11 @@ Result<Root> find_root(const Launch& launch, bool has_secret) {
   }
   if (!launch.root.empty()) {
     HOCKET_TRY_ASSIGN(const Endpoint endpoint, parse_endpoint(launch.root));
-    HOCKET_TRY_ASSIGN(root.address, resolve(endpoint));
+    const Result<Address> address = resolve(endpoint);
+    if (!address)
+      return fail(address.error().code, "rank {}: {}{}{}", launch.rank, launch.root_name,
+                  launch.root_name.empty() ? "" : ": ", address.error().text);
+    root.address = *address;
   }
   const bool near = root.address ? root.address->is_loopback() : launch.one_host();
   if (near && launch.local_size != 0 && !launch.one_host())

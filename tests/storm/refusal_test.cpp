@@ -156,6 +156,15 @@ TEST(Refusal, TwoProcessesOfOneRankAreBothNamed) {
   }
 }
 
+TEST(Refusal, AHostThatNobodyKnowsIsRefusedWithWhoSaidIt) {
+  expect_refusal(Process(bench({}), {"RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=no-such-host.invalid", "MASTER_PORT=29500"})
+                     .wait(seconds(40)),
+                 "rank 1: MASTER_ADDR, MASTER_PORT: host 'no-such-host.invalid': ");
+  expect_refusal(Process(bench({}), {"HOCKET_RANK=1", "HOCKET_SIZE=2", "HOCKET_ROOT=no-such-host.invalid:29500"})
+                     .wait(seconds(40)),
+                 "rank 1: HOCKET_ROOT: host 'no-such-host.invalid': ");
+}
+
 TEST(Refusal, ALauncherThatDoesNotFitAPlanIsToldHow) {
   const std::string file =
       (std::filesystem::temp_directory_path() / fmt::format("hocket-refusal-{}.hkt", ::getpid())).string();
