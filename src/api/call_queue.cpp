@@ -14,6 +14,8 @@ using std::chrono::steady_clock;
 
 /// Condition variables do not take the end of time; longer waits look again.
 constexpr std::chrono::minutes kLook{10};
+/// Of who listens, whether somebody else has heard of a failure.
+constexpr std::chrono::milliseconds kLookSoon{10};
 /// Whoever waits may sleep in the transport while at least this much is left: as long as its longest sleep.
 constexpr std::chrono::seconds kSleepable{1};
 
@@ -99,13 +101,21 @@ Result<void> CallQueue::check_open() const {
   return {};
 }
 
+Result<void> CallQueue::check_usable(Lock& lock) const {
+  Result<void> open = check_open();
+  if (open || !failure_->set()) return open;
+  lock.unlock();
+  spread_();
+  return open;
+}
+
 Error CallQueue::failed_before() const {
   return {failure_->error().code, fmt::format("this communicator has failed: {}", failure_->error().text)};
 }
 
 Result<void> CallQueue::run(const QueuedCall& call) {
   Lock lock(mutex_);
-  HOCKET_TRY(check_open());
+  HOCKET_TRY(check_usable(lock));
   if (busy_ || waiting_count_ > 0) {
     lock.unlock();
     HOCKET_TRY_ASSIGN(const std::uint32_t slot, start(call));
@@ -127,8 +137,8 @@ Result<void> CallQueue::run(const QueuedCall& call) {
 }
 
 Result<std::uint32_t> CallQueue::start(const QueuedCall& call) {
-  const std::lock_guard lock(mutex_);
-  HOCKET_TRY(check_open());
+  Lock lock(mutex_);
+  HOCKET_TRY(check_usable(lock));
   if (free_.empty())
     return fail(Code::kResourceExhausted, "{} calls are started and not waited for: wait for one first", kSlots);
   const std::uint32_t slot = free_.back();
@@ -149,7 +159,7 @@ bool CallQueue::over(std::uint32_t slot, SteadyTime until) {
     if (slots_[slot].over) return true;
     const SteadyTime now = steady_clock::now();
     const bool patient = until - now > kSleepable;
-    const bool ours = !busy_ && may_run(patient);
+    const bool ours = !busy_ && waiting_count_ > 0 && may_run(patient);
     if (now >= until && (!ours || once)) return false;
     once = true;
     if (ours) {
@@ -220,14 +230,17 @@ void CallQueue::run_front(Lock& lock, SteadyTime until) {
   if (done) {
     front_ = (front_ + 1) % kSlots;
     --waiting_count_;
-    slots_[slot].error = error;
-    slots_[slot].over = true;
   }
   changed_.notify_all();
-  if (!error) return;
-  lock.unlock();
-  spread_();
-  lock.lock();
+  if (error) {  // whoever waits for the call may end this process: everybody is told before
+    lock.unlock();
+    spread_();
+    lock.lock();
+  }
+  if (!done) return;
+  slots_[slot].error = error;
+  slots_[slot].over = true;
+  changed_.notify_all();
 }
 
 std::chrono::nanoseconds CallQueue::clock() const {
@@ -349,7 +362,27 @@ void CallQueue::halt() {
   if (!transport_) return;
   busy_ = true;
   lock.unlock();
-  if (!transport_->failure()) transport_->fail(failure_->error());
+  transport_->fail(failure_->error());
+  lock.lock();
+  busy_ = false;
+  changed_.notify_all();
+}
+
+void CallQueue::listen(SteadyTime until) {
+  struct NoCall final : TransportEvents {
+    void arrived(OpId /*receive*/, std::uint32_t /*segments*/) override {}
+    void acknowledged(OpId /*send*/, std::uint32_t /*segments*/) override {}
+    void failed(const Error& /*error*/) override {}
+  } events;
+  Lock lock(mutex_);
+  if (!transport_ || busy_ || begun_) return;
+  busy_ = true;
+  lock.unlock();
+  transport_->listen();
+  while (!transport_->failure() && !failure_->set() && steady_clock::now() < until) {
+    if (!transport_->poll(events)) transport_->rest(std::min(until, steady_clock::now() + kLookSoon));
+  }
+  if (transport_->failure()) failure_->report(*transport_->failure());
   lock.lock();
   busy_ = false;
   changed_.notify_all();

@@ -55,7 +55,7 @@ class CallQueue {
   using Spread = std::function<void()>;
 
   /// `connect` is called before the first call, with that call's deadline. `failure` is set, then `spread` called, when
-  /// a call fails.
+  /// a call fails, and only then the caller hears of it.
   CallQueue(QueueOptions options, Connect connect, Failure& failure, Spread spread);
   ~CallQueue();
   CallQueue(const CallQueue&) = delete;
@@ -76,6 +76,8 @@ class CallQueue {
   [[nodiscard]] ProgressCounters counters();
   /// After the failure is set: wakes whoever runs a call and tells all ranks. Returns when they are told.
   void halt();
+  /// Where no call is under way, and none will be: hears until then what peers say of a failure, and reports it.
+  void listen(SteadyTime until);
   /// close(): no more calls. leave() waits until what was started is over; then the transport leaves in order.
   void close();
   void leave();
@@ -107,6 +109,8 @@ class CallQueue {
   [[nodiscard]] Error told(const QueuedCall& call, Error error) const;
   /// Neither failed nor closed. Under the lock.
   [[nodiscard]] Result<void> check_open() const;
+  /// The same for callers, who may end this process when they hear of a failure; unlocks when there is one.
+  [[nodiscard]] Result<void> check_usable(Lock& lock) const;
   [[nodiscard]] Error failed_before() const;
 
   QueueOptions options_;

@@ -177,9 +177,6 @@ ProgressCounters Communicator::counters() const { return core_->counters(); }
 
 void Communicator::abort(std::string_view reason) { core_->abort(reason); }
 
-std::optional<Error> Communicator::failure() const {
-  if (!core_->failure().set()) return std::nullopt;
-  return core_->failure().error();
-}
+std::optional<Error> Communicator::failure() const { return core_->failure(); }
 
 }  // namespace hocket

@@ -95,7 +95,8 @@ CallQueue& CommunicatorCore::queue(std::uint32_t index) {
   return *queues_[index];
 }
 
-void CommunicatorCore::spread() {
+/// Returns when every rank that can be told is told; whoever gives a failure to the caller does so after this.
+void CommunicatorCore::spread() const {
   std::vector<CallQueue*> all;
   {
     const std::lock_guard lock(mutex_);
@@ -131,8 +132,15 @@ Result<void> CommunicatorCore::check_usable() const {
   if (mark_.is_child())
     return fail(Code::kUnsupported, "{}: this is a forked child (pid {}): a communicator stays with its process",
                 own_name(), ::getpid());
-  if (failure_.set()) return fail(failure_.error().code, "this communicator has failed: {}", failure_.error().text);
+  if (const std::optional<Error> error = failure())
+    return fail(error->code, "this communicator has failed: {}", error->text);
   return {};
+}
+
+std::optional<Error> CommunicatorCore::failure() const {
+  if (!failure_.set()) return std::nullopt;
+  spread();
+  return failure_.error();
 }
 
 Result<void> CommunicatorCore::run(const Call& call) {

@@ -48,7 +48,8 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   void leave();
   void abort(std::string_view reason);
   [[nodiscard]] ProgressCounters counters();
-  [[nodiscard]] const Failure& failure() const { return failure_; }
+  /// Set only when all ranks have been told.
+  [[nodiscard]] std::optional<Error> failure() const;
 
  private:
   struct Part {
@@ -93,7 +94,7 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
                                                                SteadyTime deadline);
   [[nodiscard]] Result<Descriptor> await_receiver(const std::string& key, std::uint32_t to, SteadyTime deadline);
   [[nodiscard]] Result<Descriptor> reach_sender(const std::string& key, std::uint32_t from, SteadyTime deadline);
-  [[nodiscard]] Error explained(const Error& error, SteadyTime deadline) const;
+  [[nodiscard]] Error explained(const Error& error, SteadyTime deadline);
   [[nodiscard]] Result<void> check_peer(std::uint32_t peer, SteadyTime deadline);
   /// What all ranks may read: this rank waits for that peer to begin its half of a message, or no longer.
   void note_wait(std::uint32_t peer, bool waits);
@@ -104,7 +105,7 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   [[nodiscard]] Result<void> share(std::span<const std::byte> mine, std::span<std::byte> all);
   [[nodiscard]] Settings settings_of(std::vector<std::uint32_t> ranks, std::string source) const;
 
-  void spread();
+  void spread() const;
 
   Settings settings_;
   Job job_;
@@ -118,7 +119,7 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   std::mutex store_mutex_;                                 // of the store, and the next two
   std::multiset<std::uint32_t> waits_;                     // peers whose half of a message is awaited
   std::size_t notes_ = 0;                                  // of changes of it, in the store
-  std::mutex mutex_;                                       // the three below
+  mutable std::mutex mutex_;                               // the three below
   std::vector<std::unique_ptr<MessageWatcher>> watchers_;  // of the messages
   std::vector<std::unique_ptr<CallQueue>> queues_;         // the first: collectives
   std::vector<SharedRange> registered_;

@@ -94,11 +94,14 @@ bool CommunicatorCore::is_near(std::uint32_t peer) const {
   return std::binary_search(near_.begin(), near_.end(), peer);
 }
 
-/// A peer, or the store, goes when its rank has failed; a collective beside this message hears why a moment later.
-Error CommunicatorCore::explained(const Error& error, SteadyTime deadline) const {
+/// A peer, or the store, goes when its rank has failed; why, the connections of the collectives tell a moment later, to
+/// whoever runs one, or here.
+Error CommunicatorCore::explained(const Error& error, SteadyTime deadline) {
   const SteadyTime until = std::min(deadline, steady_clock::now() + kHearsay);
-  while (error.code == Code::kPeerFailed && !failure_.set() && steady_clock::now() < until)
+  while (error.code == Code::kPeerFailed && !failure_.set() && steady_clock::now() < until) {
+    queue(0).listen(until);
     std::this_thread::sleep_for(kLook);
+  }
   return failure_.set() ? failure_.error() : error;
 }
 

@@ -20,4 +20,12 @@ std::size_t fit_backlog(const Descriptor& socket) {
   return backlog;
 }
 
+bool all_confirmed(const Descriptor& socket) {
+  tcp_info info{};
+  socklen_t length = sizeof(info);
+  if (::getsockopt(socket.get(), IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return true;
+  const bool tells = length >= offsetof(tcp_info, tcpi_notsent_bytes) + sizeof(info.tcpi_notsent_bytes);
+  return info.tcpi_unacked == 0 && (!tells || info.tcpi_notsent_bytes == 0);
+}
+
 }  // namespace hocket

@@ -24,4 +24,7 @@ inline constexpr std::size_t kBacklogMax = std::size_t{32} << 10;
 /// Sets it by the rate at which the peer has acknowledged bytes, and says what it is now.
 std::size_t fit_backlog(const Descriptor& socket);
 
+/// The peer's system has all that was written; true where ours cannot tell.
+[[nodiscard]] bool all_confirmed(const Descriptor& socket);
+
 }  // namespace hocket

@@ -42,6 +42,10 @@ FrameReader::Step FrameReader::next() {
   begin_ += here;
   rest_ = rest_.subspan(here);
   if (!rest_.empty()) return Step::kMore;
+  const std::size_t dropped = std::min(skipped_, end_ - begin_);
+  begin_ += dropped;
+  skipped_ -= dropped;
+  if (skipped_ > 0) return Step::kMore;
   state_ = State::kHeader;
   return Step::kFrame;
 }
@@ -49,6 +53,12 @@ FrameReader::Step FrameReader::next() {
 void FrameReader::place(std::span<std::byte> payload) {
   HOCKET_ASSERT(state_ == State::kWaiting && payload.size() == header_.length, "no payload of that length waits");
   rest_ = payload;
+  state_ = State::kPayload;
+}
+
+void FrameReader::skip() {
+  HOCKET_ASSERT(state_ == State::kWaiting, "no payload waits");
+  skipped_ = header_.length;
   state_ = State::kPayload;
 }
 

@@ -1,6 +1,6 @@
 // FrameReader and FrameWriter: frames on a stream of bytes that comes and goes in parts of any size. Sans-IO.
 //   reader  says where the next bytes may go: straight into the place of a payload, and behind it a small inbox. After
-//           a header the owner names the place of its payload, or leaves it lying and comes back later.
+//           a header the owner names the place of its payload, drops it, or leaves it lying and comes back later.
 //   writer  a ring of frames whose payloads stay with their owners until they are sent; gathers parts, counts bytes.
 // No allocation after construction. Ownership: header bytes and inbox only. Threading: one owner.
 // Refuses: bytes that are no frame (kDamaged, for good); pushing into a full writer is a broken invariant.
@@ -30,6 +30,8 @@ class FrameReader {
   [[nodiscard]] bool in_payload() const { return state_ == State::kPayload; }
   /// `payload` has header().length bytes.
   void place(std::span<std::byte> payload);
+  /// The payload is dropped as it comes.
+  void skip();
 
  private:
   static constexpr std::size_t kInboxBytes = std::size_t{8} << 10;
@@ -42,6 +44,7 @@ class FrameReader {
   State state_ = State::kHeader;
   FrameHeader header_;
   std::span<std::byte> rest_;  // of the payload
+  std::size_t skipped_ = 0;    // bytes of a payload that are to be dropped
 };
 
 class FrameWriter {

@@ -1,5 +1,7 @@
 #include "transport/pair.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -15,6 +17,8 @@ using std::chrono::steady_clock;
 
 /// Of a wait, after which it is asked whether it makes sense still.
 constexpr std::chrono::milliseconds kSlice{100};
+/// That the end of a process may take, from where its files are gone to where its connections are.
+constexpr std::chrono::milliseconds kEnding{20};
 
 /// What one end says to the other, as it travels: where the segment is, that it is mapped, or why there is none.
 struct PairWord {
@@ -64,6 +68,7 @@ class PairMeeting {
     HOCKET_TRY_ASSIGN(const PairWord theirs, hear());
     if (!agrees(theirs)) return refused(0, theirs);
     auto segment = ShmSegment::map(theirs.text.data(), theirs.token, 2, ShmSegment::Use::kMessages);
+    if (!segment) HOCKET_TRY(check_alive());
     const PairWord mine = word_of(segment.has_value(), segment ? "" : segment.error().text);
     HOCKET_TRY(say(mine));
     if (!segment) return refused(1, mine);
@@ -87,6 +92,15 @@ class PairMeeting {
     word.text.back() = '\0';
     word.answer.back() = '\0';
     return word;
+  }
+
+  /// The memory of a sender goes with its process, whose connection ends then. One that lives waits, and says nothing.
+  [[nodiscard]] Result<void> check_alive() const {
+    pollfd ready{link_.get(), POLLIN, 0};
+    char next = 0;
+    const bool ended = wait_for({&ready, 1}, std::min(deadline_, steady_clock::now() + kEnding)) > 0 &&
+                       ::recv(link_.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
+    return ended ? named(fail(Code::kPeerFailed, "the connection was closed")) : Result<void>{};
   }
 
   [[nodiscard]] Result<void> named(const Result<void>& result) const {

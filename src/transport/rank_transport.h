@@ -58,6 +58,8 @@ class RankTransport : public Transport {
   /// Tells all ranks, once; from now on this is the state of the communicator.
   virtual void fail(const Error& error) = 0;
   [[nodiscard]] virtual const std::optional<Error>& failure() const = 0;
+  /// No call follows: from now on poll() takes in nothing but what peers say of a failure, and who is lost.
+  virtual void listen() {}
   /// A sign of life to all ranks: which call this rank is in and which rank it waits for.
   virtual void beat(std::uint32_t waits_for) = 0;
   /// "no progress from rank 2 (host a, pid 17): silent for 4.8 s"; what is known about the ranks behind, and the circle

@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::size_t kHistory = 256;
 
-std::string_view text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 }  // namespace
 
 StreamRank::StreamRank(std::uint32_t rank, std::vector<std::string> names, Streams streams)
@@ -54,7 +50,7 @@ void StreamRank::begin(LoadedProgram& program) {
 }
 
 /// What is lent has left only when it is taken.
-bool StreamRank::flushed() const { return !failure_ && loans_ == 0 && all_sent(); }
+bool StreamRank::flushed() const { return !failure_ && losses_.empty() && loans_ == 0 && all_sent(); }
 
 bool StreamRank::all_sent() const {
   for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
@@ -105,15 +101,17 @@ void StreamRank::received(std::uint32_t stream, std::size_t bytes, TransportEven
 
 bool StreamRank::has_outgoing(std::uint32_t stream) const {
   const Link& l = link(stream);
-  if (!l.open) return false;
+  if (!l.open || l.lost) return false;
   return !l.writer.empty() || l.hello_due || l.ping_due || l.abort_due || l.bye_due || !l.sends.empty() ||
          l.first_taken != kNoOp;
 }
 
 bool StreamRank::resume(std::uint32_t stream, TransportEvents* events) {
   Link& l = link(stream);
-  if (!l.held || !in_call()) return false;
-  if (l.reader.header().sequence > call_.number) return check_ahead(stream);
+  if (!l.held) return false;
+  const bool reached = in_call() && l.reader.header().sequence <= call_.number;
+  l.skims = !reached && (in_doubt() || listening_);
+  if (!reached && !l.skims) return in_call() && check_ahead(stream);
   l.held = false;
   parse(stream, events);
   return true;
@@ -152,6 +150,10 @@ void StreamRank::parse(std::uint32_t stream, TransportEvents* events) {
 bool StreamRank::take_header(std::uint32_t stream, TransportEvents* events) {
   Link& l = link(stream);
   const FrameHeader& header = l.reader.header();
+  if (l.skims && is_beside(header.kind)) {
+    l.reader.skip();
+    return true;
+  }
   if (header.greets && !take_greeting(stream)) return false;
   switch (header.kind) {
     case FrameKind::kHello:
@@ -250,6 +252,7 @@ bool StreamRank::take_word_header(std::uint32_t stream, TransportEvents* events)
 void StreamRank::take_frame(std::uint32_t stream, TransportEvents* events) {
   Link& l = link(stream);
   const FrameHeader& h = l.reader.header();
+  if (l.skims && is_beside(h.kind)) return;
   switch (h.kind) {
     case FrameKind::kHello:
       return h.greets ? void() : take_hello(stream);
@@ -339,20 +342,10 @@ void StreamRank::compare(std::uint32_t stream) {
                                       name_of(stream), theirs.number, differs, mine->text(), theirs.text())});
 }
 
-void StreamRank::take_abort(std::uint32_t stream) {
-  const std::uint32_t code = link(stream).reader.header().op;
-  const bool known = code <= static_cast<std::uint32_t>(Code::kInternal);
-  link(stream).left = true;
-  link(stream).bye_number = ~std::uint64_t{0};
-  told_ = text_of(link(stream).abort_in);
-  raise({known ? static_cast<Code>(code) : Code::kPeerFailed,
-         fmt::format("{} was told by {}: {}", names_[rank_], name_of(stream), told_)});
-}
-
 void StreamRank::take_bye(std::uint32_t stream) {
   link(stream).left = true;
   link(stream).bye_number = link(stream).reader.header().sequence;
-  check_left(stream);
+  if (!link(stream).skims) check_left(stream);
 }
 
 /// A peer that has left took part in the calls up to its bye.
@@ -365,46 +358,6 @@ void StreamRank::check_left(std::uint32_t stream) {
   }
   raise({Code::kMismatch, fmt::format("{} left after call {}; {} is in {}", name_of(stream), l.bye_number,
                                       names_[rank_], call_.text())});
-}
-
-void StreamRank::closed(std::uint32_t stream, const std::string& why) {
-  Link& l = link(stream);
-  if (!l.left) raise({Code::kPeerFailed, fmt::format("{} lost {}: {}", names_[rank_], name_of(stream), why)});
-  l.writer.clear();
-  l.open = false;
-}
-
-void StreamRank::malformed(std::uint32_t stream, std::string_view what) {
-  raise({Code::kMalformed, fmt::format("{} got from {} {}", names_[rank_], name_of(stream), what)});
-}
-
-void StreamRank::raise(Error error) {
-  if (!failure_) failure_ = std::move(error);
-}
-
-bool StreamRank::report_failure(TransportEvents& events) {
-  if (!failure_) return false;
-  events.failed(*failure_);
-  return true;
-}
-
-void StreamRank::fail(const Error& error) {
-  if (!failure_) failure_ = error;
-  if (!abort_text_.empty()) return;
-  abort_text_ = (told_.empty() ? error.text : told_).substr(0, kAbortBytesMax);
-  if (abort_text_.empty()) abort_text_ = "unknown";
-  for (Link& l : links_) {
-    l.sends.clear();
-    l.first_taken = kNoOp;
-    l.hello_due = l.ping_due = false;
-    l.abort_due = l.open && !l.left;
-    l.writer.keep_started(l.salvaged, kNoToken);
-  }
-}
-
-void StreamRank::take_leave() {
-  if (failure_) return fail(*failure_);
-  for (Link& l : links_) l.bye_due = l.open;
 }
 
 }  // namespace hocket

@@ -38,6 +38,7 @@ class StreamRank : public RankTransport {
   void end() override { program_ = nullptr; }
   void fail(const Error& error) override;
   [[nodiscard]] const std::optional<Error>& failure() const override { return failure_; }
+  void listen() override { listening_ = true; }
   void beat(std::uint32_t waits_for) override;
   /// A sign of life to one rank, so that it wakes.
   void nudge(std::uint32_t peer);
@@ -57,6 +58,8 @@ class StreamRank : public RankTransport {
     std::uint64_t waits = 0;   // of an op for one of its own to come back
   };
   [[nodiscard]] const BounceCounts& bounce_counts() const { return bounce_counts_; }
+  /// While it is in doubt who has died: when poll() decides; otherwise never.
+  [[nodiscard]] SteadyTime verdict_at() const { return verdict_at_; }
 
  protected:
   /// A segment in the memory of a peer.
@@ -89,7 +92,18 @@ class StreamRank : public RankTransport {
   void received(std::uint32_t stream, std::size_t bytes, TransportEvents* events, SteadyTime now);
   /// Goes on with what was left lying when begin() has reached the peer's call; true when something happened.
   bool resume(std::uint32_t stream, TransportEvents* events);
+  /// The stream has ended. Who has died is decided a moment later: see stream_failure.cpp.
   void closed(std::uint32_t stream, const std::string& why);
+  /// The same of a stream whose peer takes nothing any more, and may have said why.
+  void suspected(std::uint32_t stream, const std::string& why);
+  /// What a peer that has failed says of the cause.
+  void heard(std::uint32_t stream, Code code, std::string_view text);
+  [[nodiscard]] bool in_doubt() const { return !losses_.empty() && !failure_; }
+  /// The lost ranks are the cause; nobody has named another.
+  void conclude();
+  /// fail() was called: peers are told, or will be.
+  [[nodiscard]] bool has_told() const { return !abort_text_.empty(); }
+  [[nodiscard]] const std::string& told_text() const { return abort_text_; }
   /// The peer sent what nobody may send.
   void malformed(std::uint32_t stream, std::string_view what);
   /// What has been given to a stream cannot be overtaken by what is more urgent; this much at most, or a frame.
@@ -143,7 +157,9 @@ class StreamRank : public RankTransport {
 
   struct Link {
     bool open = true;
-    bool left = false;  // said bye, or told us its error: its end is explained
+    bool left = false;   // said bye, or told us its error: its end is explained
+    bool lost = false;   // nothing can be said to it any more, and its end is not explained
+    bool skims = false;  // nothing but its last words is of interest
     FrameReader reader;
     FrameWriter writer;
     bool held = false;  // a hello of a later call waits in the reader
@@ -221,6 +237,9 @@ class StreamRank : public RankTransport {
   void take_back(OpId id, std::uint32_t count);
   void queue_taken(Link& l);
   void raise(Error error);
+  void note_loss(std::uint32_t stream, const std::string& why);
+  /// Some stream may still bring a word of the cause.
+  [[nodiscard]] bool hears_others() const;
   void take_ping(Link& l);
   void count_moved(const Link& l) { moved_ += l.reader.header().kind == FrameKind::kPing ? 0 : 1; }
   [[nodiscard]] std::uint64_t moved() const { return moved_ + (beside_.half == nullptr ? 0 : beside_.half->moved_); }
@@ -229,6 +248,8 @@ class StreamRank : public RankTransport {
   [[nodiscard]] std::string circle_of(std::uint32_t waits_for) const;
   [[nodiscard]] Sighting sighting(std::uint32_t peer) const;
   [[nodiscard]] std::optional<CallNotice> past_call(std::uint64_t number) const;
+  /// Whether a frame that is skimmed is dropped.
+  [[nodiscard]] static bool is_beside(FrameKind kind) { return kind != FrameKind::kAbort && kind != FrameKind::kBye; }
 
   std::uint32_t rank_;
   std::vector<std::string> names_;
@@ -252,6 +273,13 @@ class StreamRank : public RankTransport {
   bool call_repeats_ = false;  // the call before but for its number
   std::array<std::byte, kCallBytes> hello_out_{};
   std::vector<CallNotice> history_;  // a ring of the last calls, for peers that say late what they think of them
+  struct Loss {
+    std::uint32_t peer = 0;
+    std::string why;
+  };
+  std::vector<Loss> losses_;  // in the order in which they were noticed
+  SteadyTime verdict_at_ = SteadyTime::max();
+  bool listening_ = false;
   std::optional<Error> failure_;
   std::string abort_text_;  // as it travels; empty: nothing was told yet
   std::string told_;        // the text of a peer's abort, to be passed on as it was

@@ -57,8 +57,10 @@ class PipeRank final : public StreamRank {
 
   using StreamRank::all_sent;
   using StreamRank::closed;
+  using StreamRank::conclude;
   using StreamRank::gather;
   using StreamRank::has_outgoing;
+  using StreamRank::in_doubt;
   using StreamRank::is_open;
   using StreamRank::readable;
   using StreamRank::received;

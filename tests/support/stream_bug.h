@@ -57,6 +57,8 @@ class StreamBug : public Transport, public TransportEvents {
   [[nodiscard]] virtual bool call_may_end(bool flushed, bool /*all_sent*/) const { return flushed; }
   [[nodiscard]] virtual bool resumes(std::uint32_t /*stream*/) const { return true; }
   [[nodiscard]] virtual bool sees_the_end(std::uint32_t /*stream*/) const { return true; }
+  /// Who has died is decided before all that has come is heard.
+  [[nodiscard]] virtual bool judges_at_once() const { return false; }
   /// Bytes for which a write of `moved` of `wanted` is taken.
   [[nodiscard]] virtual std::size_t written(std::size_t moved, std::size_t /*wanted*/) const { return moved; }
   /// Where a lent segment is read.

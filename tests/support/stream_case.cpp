@@ -33,6 +33,18 @@ bool depends_on(const Schedule& schedule, std::uint32_t rank, std::uint32_t othe
   return false;
 }
 
+/// The dead rank is called lost, and no other but those that have vanished.
+std::string judge_blame(const StreamOutcome& o, std::uint32_t r, const std::string& text) {
+  bool named = false;
+  const std::string_view words = "lost rank ";
+  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) {
+    const auto lost = static_cast<std::uint32_t>(std::stoul(text.substr(at + words.size())));
+    if (lost != o.dead && !o.vanished.contains(lost)) return fmt::format("rank {} blames rank {}: {}", r, lost, text);
+    named = named || lost == o.dead;
+  }
+  return named ? "" : fmt::format("rank {} does not name the dead rank {}: {}", r, o.dead.value_or(99), text);
+}
+
 std::string judge_rank(StreamScenario scenario, const SimulatedCase& c, const StreamOutcome& o, std::uint32_t r,
                        const RankBytes& want) {
   const bool other = scenario == StreamScenario::kOtherPlan && c.foreign;
@@ -48,9 +60,9 @@ std::string judge_rank(StreamScenario scenario, const SimulatedCase& c, const St
   if (!error && (mismatch || skip || other) && r != c.stranger && depends_on(c.plan->schedule(), r, c.stranger))
     return fmt::format("rank {} depends on rank {} and returned success", r, c.stranger);
   if (!error) return "";
-  const std::uint32_t culprit = scenario == StreamScenario::kDeath ? o.dead.value_or(99) : c.stranger;
-  if (error->text.find(fmt::format("rank {}", culprit)) == std::string::npos)
-    return fmt::format("rank {} does not name rank {}: {}", r, culprit, error->text);
+  if (scenario == StreamScenario::kDeath) return judge_blame(o, r, error->text);
+  if (error->text.find(fmt::format("rank {}", c.stranger)) == std::string::npos)
+    return fmt::format("rank {} does not name rank {}: {}", r, c.stranger, error->text);
   if (mismatch && (error->text.find("max") == std::string::npos || error->text.find("here") == std::string::npos))
     return fmt::format("rank {} does not name both values: {}", r, error->text);
   if (other && error->text.find("plan") == std::string::npos)

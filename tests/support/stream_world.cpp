@@ -142,6 +142,7 @@ class StreamWorld {
       if (random_.chance(0.8)) return true;  // the caller computes
       start(r, run);
     }
+    if (rank.transport.in_doubt() && (rank.bug->judges_at_once() || has_read_all(r))) rank.transport.conclude();
     bool moved = rank.bug->poll(run.engine());
     moved = run.engine().step() || moved;
     if (run.engine().error()) {
@@ -149,6 +150,7 @@ class StreamWorld {
       rank.transport.fail(*rank.error);
       rank.transport.end();
       leave(r);
+      if (scenario_ == StreamScenario::kDeath && random_.chance(0.3)) vanish(r);
       return true;
     }
     const bool may_end = rank.bug->call_may_end(rank.transport.flushed(), rank.transport.all_sent());
@@ -179,6 +181,36 @@ class StreamWorld {
   void leave(std::uint32_t r) {
     ranks_[r]->decided = true;
     ranks_[r]->transport.take_leave();
+  }
+
+  /// All that had been said when a rank began to doubt; the rest would come too late for the real shells, which wait a
+  /// moment for it.
+  [[nodiscard]] bool has_read_all(std::uint32_t r) {
+    for (std::uint32_t stream = 0; stream < streams_[r].count(); ++stream) {
+      if (stream == r || !ranks_[r]->transport.is_open(stream)) continue;
+      if (into(r, stream).ended || !into(r, stream).bytes.empty()) return false;
+    }
+    return true;
+  }
+
+  /// The process of a rank that has failed ends at once. On some streams its words have left, on others they are lost.
+  void vanish(std::uint32_t r) {
+    outcome_.vanished.insert(r);
+    for (std::uint32_t stream = 0; stream < streams_[r].count(); ++stream) {
+      if (stream != r && random_.chance(0.5)) write_all(r, stream);
+    }
+    end_pipes(r);
+  }
+
+  void write_all(std::uint32_t r, std::uint32_t stream) {
+    PipeRank& transport = ranks_[r]->transport;
+    while (!out_of(r, stream).ended && transport.has_outgoing(stream)) {
+      std::array<std::span<const std::byte>, 8> parts;
+      const std::size_t count = transport.gather(stream, parts);
+      std::size_t bytes = 0;
+      for (std::size_t i = 0; i < count; bytes += parts[i++].size()) put(r, stream, parts[i]);
+      transport.sent(stream, bytes, nullptr);
+    }
   }
 
   bool write(std::uint32_t r, std::uint32_t stream) {
@@ -289,6 +321,10 @@ class StreamWorld {
     if (rank.decided) return;
     rank.dead = true;
     outcome_.dead = r;
+    end_pipes(r);
+  }
+
+  void end_pipes(std::uint32_t r) {
     for (std::uint32_t stream = 0; stream < streams_[r].count(); ++stream) {
       if (stream == r) continue;
       out_of(r, stream).ended = true;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct StreamOutcome {
   std::vector<std::uint32_t> calls;             // finished with success, per rank
   std::vector<std::vector<RankBytes>> outputs;  // per rank and finished call
   std::optional<std::uint32_t> dead;
+  std::set<std::uint32_t> vanished;  // had failed, and ended before all that they had to say had left
   bool hung = false;
   // Probes.
   std::uint64_t partial_writes = 0;

@@ -135,6 +135,18 @@ TEST(TransportPair, AnEndThatGoesIsNamed) {
   }
 }
 
+TEST(TransportPair, ASenderThatIsGoneWithItsMemoryIsLost) {
+  for (const Way way : {Way::kMemory, Way::kMemoryOnly}) {
+    Connection connection;
+    say(connection.ends[0], word("memory", "/proc/0/fd/8"));
+    connection.ends[0].reset();
+    const Result<OpenPair> receiver = open(1, way, std::move(connection.ends[1]));
+    ASSERT_FALSE(receiver);
+    EXPECT_EQ(receiver.error().code, Code::kPeerFailed);
+    EXPECT_EQ(receiver.error().text, "rank 1 lost rank 0: the connection was closed");
+  }
+}
+
 TEST(TransportPair, WaitingEndsWhenItMakesNoSense) {
   Connection connection;
   int asked = 0;

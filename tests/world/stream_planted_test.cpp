@@ -119,6 +119,11 @@ struct TakesAnEndForSilence : StreamBug {
   [[nodiscard]] bool sees_the_end(std::uint32_t /*stream*/) const override { return false; }
 };
 
+/// Whose stream ends without a word is the dead rank, although it may only have heard of a death.
+struct BlamesTheFirstThatIsGone : StreamBug {
+  [[nodiscard]] bool judges_at_once() const override { return true; }
+};
+
 /// A write that took a part counts as whole.
 struct TakesAPartOfAWriteForAll : StreamBug {
   [[nodiscard]] std::size_t written(std::size_t /*moved*/, std::size_t wanted) const override { return wanted; }
@@ -315,6 +320,7 @@ INSTANTIATE_TEST_SUITE_P(
         plant<ReadsTheLoanBefore>("ReadsTheLoanBefore", StreamScenario::kClean, 1),
         plant<LeavesFurtherStreamsHeld>("LeavesFurtherStreamsHeld"),
         plant<TakesAnEndForSilence>("TakesAnEndForSilence", StreamScenario::kDeath),
+        plant<BlamesTheFirstThatIsGone>("BlamesTheFirstThatIsGone", StreamScenario::kDeath),
         plant<TakesAPartOfAWriteForAll>("TakesAPartOfAWriteForAll"), plant<TakesAnotherLane>("TakesAnotherLane"),
         plant<TakesAnotherTurn>("TakesAnotherTurn"),
         plant<ComparesNoOperator>("ComparesNoOperator", StreamScenario::kMismatch),

@@ -33,6 +33,7 @@ struct Probes {
   std::uint64_t bounces_waited = 0;
   std::uint64_t by_further = 0;
   std::uint64_t deaths = 0;
+  std::uint64_t vanished = 0;
   std::array<std::uint64_t, test::kStreamCalls> deaths_in{};  // by call
   std::uint64_t failed = 0;
 
@@ -48,6 +49,7 @@ struct Probes {
     bounces_waited += o.bounces_waited;
     by_further += o.by_further;
     deaths += o.dead ? 1 : 0;
+    vanished += o.vanished.size();
     if (o.dead) ++deaths_in[o.calls[*o.dead]];
     for (const auto& error : o.errors) failed += error ? 1 : 0;
   }
@@ -80,6 +82,7 @@ TEST_P(StreamWorld, EverySeedIsRightOrNamesTheCause) {
   EXPECT_GE(probes.told, 20U);
   if (GetParam() == StreamScenario::kDeath) {
     EXPECT_GE(probes.deaths, 300U);
+    EXPECT_GE(probes.vanished, 200U);
     for (const std::uint64_t in_one : probes.deaths_in) EXPECT_GE(in_one, 10U);
   }
 }

@@ -62,13 +62,18 @@ bool MixedRank::poll(TransportEvents& events) {
 }
 
 void MixedRank::rest(SteadyTime until) {
-  if (near_->doze()) far_->rest(until);
+  if (near_->doze()) far_->rest(std::min(until, near_->verdict_at()));
   near_->rise();
 }
 
 void MixedRank::fail(const Error& error) {
   near_->fail(error);
   far_->fail(error);
+}
+
+void MixedRank::listen() {
+  near_->listen();
+  far_->listen();
 }
 
 }  // namespace hocket

@@ -37,6 +37,7 @@ class MixedRank final : public RankTransport {
   [[nodiscard]] Result<void> add_memory(const SharedRange& range) override { return near_->add_memory(range); }
   void remove_memory(const SharedRange& range) override { near_->remove_memory(range); }
   void fail(const Error& error) override;
+  void listen() override;
   [[nodiscard]] const std::optional<Error>& failure() const override {
     return near_->failure() ? near_->failure() : far_->failure();
   }

@@ -156,7 +156,7 @@ const std::byte* ShmRank::fetch(const Loan& loan, std::byte* place) {
 /// Whoever has failed may have written there meanwhile. Adding 0 reads the flag after everything that was read before
 /// it, which a plain load would not: what is read and written at once also releases.
 void ShmRank::used_loan(std::uint32_t peer) {
-  if (segment_->state(peer).failed.fetch_add(0, std::memory_order_seq_cst) != 0) note_gone(peer, "its call has failed");
+  if (segment_->state(peer).failed.fetch_add(0, std::memory_order_seq_cst) != 0) hear_words(peer);
 }
 
 void ShmRank::note_gone(std::uint32_t peer, const std::string& why) {
@@ -240,14 +240,32 @@ bool ShmRank::close_gone() {
   bool any = false;
   for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
     if (peers_[peer].gone.empty() || !readable(peer) || peers_[peer].in.available() > 0) continue;
-    closed(peer, peers_[peer].gone);
+    if (!hear_words(peer)) closed(peer, peers_[peer].gone);
     any = true;
   }
+  for (std::uint32_t peer = 0; in_doubt() && peer < rank_count(); ++peer) hear_words(peer);
   return any;
 }
 
+/// Before anybody can see that this rank has failed.
+void ShmRank::leave_words() {
+  ShmSegment::LastWords& words = segment_->state(rank()).words;
+  words.code = static_cast<std::uint32_t>(failure()->code);
+  words.length = static_cast<std::uint32_t>(told_text().copy(words.text.data(), words.text.size()));
+  segment_->state(rank()).failed.store(1, std::memory_order_seq_cst);
+}
+
+bool ShmRank::hear_words(std::uint32_t peer) {
+  const ShmSegment::RankState& theirs = segment_->state(peer);
+  if (peer == rank() || theirs.failed.load(std::memory_order_acquire) == 0) return false;
+  const std::size_t length = std::min<std::size_t>(theirs.words.length, theirs.words.text.size());
+  const bool known = theirs.words.code <= static_cast<std::uint32_t>(Code::kInternal);
+  heard(peer, known ? static_cast<Code>(theirs.words.code) : Code::kPeerFailed, {theirs.words.text.data(), length});
+  return true;
+}
+
 bool ShmRank::something_to_do() {
-  if (interrupted_.load(std::memory_order_seq_cst)) return true;
+  if (interrupted_.load(std::memory_order_seq_cst) || failure()) return true;
   for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
     Peer& p = peers_[peer];
     if (readable(peer) && (p.in.available() > 0 || p.in.damaged() || !p.gone.empty())) return true;
@@ -274,7 +292,7 @@ void ShmRank::rest(SteadyTime until) {
   if (yield_to_peers()) return;
   const SteadyTime now = steady_clock::now();
   if (now - looked_ >= kLookAround) look_around(now);
-  segment_->state(rank()).bell.sleep(sleep_reasons(), std::min(until, now + kLookAround),
+  segment_->state(rank()).bell.sleep(sleep_reasons(), std::min({until, now + kLookAround, verdict_at()}),
                                      [this] { return something_to_do(); });
   interrupted_.store(false, std::memory_order_relaxed);
 }
@@ -292,11 +310,13 @@ void ShmRank::interrupt() {
   segment_->state(rank()).bell.ring(Doorbell::kBytes);
 }
 
+/// A peer that has failed may have found no room for its words in the ring.
 void ShmRank::look_around(SteadyTime now) {
   looked_ = now;
-  if (::poll(waits_.data(), waits_.size(), 0) <= 0) return;
+  const bool any_ended = ::poll(waits_.data(), waits_.size(), 0) > 0;
   for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
-    if (waits_[peer].revents != 0) look_at(peer);
+    if (any_ended && waits_[peer].revents != 0) look_at(peer);
+    if (readable(peer) && peers_[peer].in.available() == 0) hear_words(peer);
   }
 }
 
@@ -313,10 +333,13 @@ void ShmRank::look_at(std::uint32_t peer) {
   links_[peer].reset();
 }
 
+/// Peers whose rings are full read the words from memory when they have emptied them.
 void ShmRank::fail(const Error& error) {
+  if (has_told()) return;
   StreamRank::fail(error);
-  flush_until(steady_clock::now() + kLeaveTime);
-  segment_->state(rank()).failed.store(1, std::memory_order_seq_cst);
+  leave_words();
+  while (flush()) {
+  }
 }
 
 bool ShmRank::flush() {

@@ -89,6 +89,9 @@ class ShmRank final : public StreamRank {
   void look_at(std::uint32_t peer);
   void note_gone(std::uint32_t peer, const std::string& why);
   bool close_gone();
+  void leave_words();
+  /// True when that rank has failed.
+  bool hear_words(std::uint32_t peer);
   /// Writes what can be written; true when there is room for more.
   bool flush();
   void flush_until(SteadyTime deadline);

@@ -5,6 +5,7 @@
 // Refuses: systems without memfd, more ranks than kRanksMax, and memory that is not the job's (an Error each).
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -36,10 +37,17 @@ class ShmSegment {
   [[nodiscard]] const Nonce& token() const;
   void close_door() { file_.reset(); }
 
+  /// Why a rank's communicator has failed, for peers that have not read what lies in their ring.
+  struct LastWords {
+    std::uint32_t code = 0;
+    std::uint32_t length = 0;
+    std::array<char, 2048> text{};
+  };
   /// What every rank shows the others.
   struct RankState {
     Doorbell bell;
     std::atomic<std::uint32_t> failed{0};  // its communicator has failed: its memory means nothing any more
+    LastWords words;                       // from then on
     std::atomic<std::int64_t> process{0};
     std::atomic<std::uint64_t> token_address{0};  // a copy of token() in its own memory, for trying to read that
     SharedRanges ranges;                          // of its memory that others may map

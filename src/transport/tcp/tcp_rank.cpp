@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <thread>
 
 #include "net/backlog.h"
 #include "net/socket.h"
@@ -23,6 +24,8 @@ constexpr std::size_t kEventsMax = 64;
 constexpr int kReadsPerPoll = 4;
 /// With more streams than this, poll() asks epoll which of them have something.
 constexpr std::size_t kDirectStreamsMax = 4;
+/// Between two looks whether the peers have got the last words.
+constexpr std::chrono::microseconds kSettleLook{200};
 
 }  // namespace
 
@@ -137,7 +140,10 @@ bool TcpRank::write(std::uint32_t stream, TransportEvents* events) {
       const std::string why = system_words(errno);
       while (readable(stream) && read(stream, events)) {
       }
-      return is_open(stream) ? lost(stream, why) : true;
+      if (!is_open(stream)) return true;
+      if (readable(stream)) return lost(stream, why);
+      suspected(stream, why);  // it is a call ahead: its last words are not read yet
+      return true;
     }
     sent(stream, static_cast<std::size_t>(put), events);
     count_sent(stream, static_cast<std::size_t>(put));
@@ -154,7 +160,9 @@ bool TcpRank::poll(TransportEvents& events) {
   bool any = false;
   for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
     if (has_outgoing(stream)) any = write(stream, &events) || any;
-    any = resume(stream, &events) || any;
+    if (!resume(stream, &events)) continue;
+    any = true;
+    if (is_open(stream)) watch(stream, (watched_[stream] & EPOLLOUT) != 0);
   }
   if (stream_count() <= kDirectStreamsMax + 1) {
     for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
@@ -172,6 +180,7 @@ bool TcpRank::poll(TransportEvents& events) {
 }
 
 void TcpRank::rest(SteadyTime until) {
+  until = std::min(until, verdict_at());
   for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
     if (is_open(stream)) watch(stream, has_outgoing(stream));
   }
@@ -190,8 +199,29 @@ void TcpRank::interrupt() {
 }
 
 void TcpRank::fail(const Error& error) {
+  if (has_told()) return;
   StreamRank::fail(error);
-  flush_until(steady_clock::now() + kLeaveTime);
+  const SteadyTime deadline = steady_clock::now() + kLeaveTime;
+  flush_until(deadline);
+  settle_until(deadline);
+}
+
+/// The caller's process may end as soon as it hears of the failure. Then a connection with bytes unread is reset, and
+/// what the peer's system has not got yet is lost: so what comes is dropped until it has got our words.
+void TcpRank::settle_until(SteadyTime deadline) {
+  std::array<char, 65536> dropped;
+  for (;;) {
+    bool settled = true;
+    for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
+      if (!is_open(stream)) continue;
+      for (int i = 0; i < kReadsPerPoll; ++i) {
+        if (::recv(links_[stream].get(), dropped.data(), dropped.size(), MSG_DONTWAIT) <= 0) break;
+      }
+      settled = settled && all_confirmed(links_[stream]);
+    }
+    if (settled || steady_clock::now() >= deadline) return;
+    std::this_thread::sleep_for(kSettleLook);
+  }
 }
 
 /// Without events: nothing but control frames, and what had begun, is sent.

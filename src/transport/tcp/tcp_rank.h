@@ -46,6 +46,7 @@ class TcpRank final : public StreamRank {
   void count_sent(std::uint32_t stream, std::size_t bytes);
   bool lost(std::uint32_t stream, const std::string& why);
   void flush_until(SteadyTime deadline);
+  void settle_until(SteadyTime deadline);
   void drain_until(SteadyTime deadline);
 
   std::vector<Descriptor> links_;

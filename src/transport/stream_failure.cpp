@@ -1,0 +1,100 @@
+// How StreamRank ends: whom it has lost, what peers say of a failure, and what it tells them.
+// The process of a rank that has heard of a death may end at once, and so do its streams, as those of the dead rank do.
+// Whoever sees an end without a word before it hence asks whether that rank has died or was told something: for
+// kHearsay all that has come on any stream is still taken in, also behind a call that was not begun here, and a word of
+// the cause decides. Without one all that are lost are named.
+#include <algorithm>
+#include <utility>
+
+#include "transport/stream_rank.h"
+
+namespace hocket {
+namespace {
+
+constexpr std::chrono::milliseconds kHearsay{20};
+
+std::string_view words_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+void StreamRank::take_abort(std::uint32_t stream) {
+  const std::uint32_t code = link(stream).reader.header().op;
+  const bool known = code <= static_cast<std::uint32_t>(Code::kInternal);
+  heard(stream, known ? static_cast<Code>(code) : Code::kPeerFailed, words_of(link(stream).abort_in));
+}
+
+void StreamRank::heard(std::uint32_t stream, Code code, std::string_view text) {
+  if (failure_) return;
+  link(stream).left = true;
+  link(stream).bye_number = ~std::uint64_t{0};
+  told_ = text;
+  raise({code, fmt::format("{} was told by {}: {}", names_[rank_], name_of(stream), told_)});
+}
+
+void StreamRank::closed(std::uint32_t stream, const std::string& why) {
+  note_loss(stream, why);
+  link(stream).open = false;
+}
+
+void StreamRank::suspected(std::uint32_t stream, const std::string& why) { note_loss(stream, why); }
+
+void StreamRank::note_loss(std::uint32_t stream, const std::string& why) {
+  Link& l = link(stream);
+  l.writer.clear();
+  if (failure_ || l.left || std::exchange(l.lost, true)) return;
+  if (losses_.empty()) verdict_at_ = std::chrono::steady_clock::now() + kHearsay;
+  const std::uint32_t peer = streams_.peer(stream);
+  const bool known =
+      std::any_of(losses_.begin(), losses_.end(), [peer](const Loss& loss) { return loss.peer == peer; });
+  if (!known) losses_.push_back({peer, why});
+}
+
+bool StreamRank::hears_others() const {
+  return std::any_of(links_.begin(), links_.end(), [](const Link& l) { return l.open && !l.left; });
+}
+
+void StreamRank::conclude() {
+  std::string text = names_[rank_];
+  for (const Loss& loss : losses_)
+    text += fmt::format("{} lost {}: {}", &loss == losses_.data() ? "" : ";", names_[loss.peer], loss.why);
+  raise({Code::kPeerFailed, std::move(text)});
+}
+
+void StreamRank::malformed(std::uint32_t stream, std::string_view what) {
+  raise({Code::kMalformed, fmt::format("{} got from {} {}", names_[rank_], name_of(stream), what)});
+}
+
+void StreamRank::raise(Error error) {
+  if (!failure_) failure_ = std::move(error);
+}
+
+bool StreamRank::report_failure(TransportEvents& events) {
+  if (in_doubt() && (!hears_others() || std::chrono::steady_clock::now() >= verdict_at_)) conclude();
+  if (!failure_) return false;
+  verdict_at_ = SteadyTime::max();
+  events.failed(*failure_);
+  return true;
+}
+
+void StreamRank::fail(const Error& error) {
+  if (!failure_) failure_ = error;
+  if (has_told()) return;
+  abort_text_ = (told_.empty() ? error.text : told_).substr(0, kAbortBytesMax);
+  if (abort_text_.empty()) abort_text_ = "unknown";
+  for (Link& l : links_) {
+    l.sends.clear();
+    l.first_taken = kNoOp;
+    l.hello_due = l.ping_due = false;
+    l.abort_due = l.open && !l.left && !l.lost;
+    l.writer.keep_started(l.salvaged, kNoToken);
+  }
+}
+
+void StreamRank::take_leave() {
+  if (failure_) return fail(*failure_);
+  for (Link& l : links_) l.bye_due = l.open;
+}
+
+}  // namespace hocket

@@ -1,0 +1,158 @@
+// Real processes of which one is killed at any moment of calls of any size: every survivor names that one and no other.
+// Survivors end at once when their call fails, without leaving the communicator, so that their peers may see them gone
+// before they have heard of the death. HOCKET_BLAMES sets how many ranks are killed in every case (here 3).
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/time.h>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "base/random.h"
+#include "base/result.h"
+#include "support/api_ranks.h"
+#include "support/message_ways.h"
+
+namespace hocket {
+namespace {
+
+using std::chrono::microseconds;
+using test::RankEnd;
+
+constexpr std::uint32_t kRanks = 4;
+
+/// kLate: blocking ones of which a survivor comes so late that the others are gone by then.
+enum class Calls : std::uint8_t { kBlocking, kStarted, kRing, kPairs, kLate };
+constexpr std::array<std::string_view, 5> kCallNames{"Blocking", "Started", "Ring", "Pairs", "Late"};
+constexpr microseconds kLate{900'000};
+constexpr std::array kModes{ProgressMode::kShared, ProgressMode::kDedicated, ProgressMode::kCaller};
+
+struct Round {
+  test::MessageWay way;
+  Calls calls = Calls::kBlocking;
+  ProgressMode progress = ProgressMode::kShared;
+  std::uint32_t victim = 0;
+  microseconds life{0};  // of the victim, from its first call on
+  std::int64_t count = 0;
+  std::uint64_t seed = 0;
+};
+
+/// The k-th of a case.
+Round draw(const test::MessageWay& way, Calls calls, std::uint64_t k) {
+  Random random(1000 * static_cast<std::uint64_t>(calls) + k);
+  Round round{.way = way, .calls = calls, .progress = kModes[k % kModes.size()], .seed = k};
+  round.victim = static_cast<std::uint32_t>(random.below(kRanks));
+  round.life = microseconds(1 + random.below(80'000));
+  round.count = static_cast<std::int64_t>(1 + random.below(std::uint64_t{1} << random.below(21)));
+  if (calls == Calls::kLate) round.count = std::int64_t{1} << (14 + random.below(9));  // nothing holds all that comes
+  return round;
+}
+
+/// SIGKILL to this process after that time.
+void die_in(microseconds time) {
+  std::signal(SIGALRM, [](int) { ::raise(SIGKILL); });
+  const itimerval once{{0, 0}, {0, static_cast<suseconds_t>(time.count())}};
+  ::setitimer(ITIMER_REAL, &once, nullptr);
+}
+
+Result<void> exchange(Communicator& comm, const Round& round, std::vector<float>& in, std::vector<float>& out) {
+  const bool ring = round.calls == Calls::kRing;
+  const std::uint32_t to = ring ? (comm.rank() + 1) % kRanks : comm.rank() ^ 1U;
+  const std::uint32_t from = ring ? (comm.rank() + kRanks - 1) % kRanks : to;
+  const std::array both{
+      Call{.operation = Operation::kSend, .input = in.data(), .count = round.count, .root = to},
+      Call{.operation = Operation::kReceive, .output = out.data(), .count = round.count, .root = from}};
+  return comm.run_group(both);
+}
+
+Result<void> work_once(Communicator& comm, const Round& round, std::vector<float>& in, std::vector<float>& out) {
+  const Call reduce{.input = in.data(), .output = out.data(), .count = round.count};
+  switch (round.calls) {
+    case Calls::kBlocking:
+    case Calls::kLate:
+      return comm.run(reduce);
+    case Calls::kStarted: {
+      HOCKET_TRY_ASSIGN(Work work, comm.start(reduce));
+      return work.wait();
+    }
+    case Calls::kRing:
+      return exchange(comm, round, in, out);
+    case Calls::kPairs:
+      HOCKET_TRY(exchange(comm, round, in, out));
+      return comm.barrier();
+  }
+  return {};
+}
+
+/// What the error of a rank's last call says.
+std::string work_until_failure(std::uint32_t rank, const Round& round) {
+  const auto set = [](const char* name, const char* value) {
+    ::setenv(name, value, 1);  // NOLINT(concurrency-mt-unsafe): a fresh child has one thread
+  };
+  set("HOCKET_TRANSPORT", round.way.transport);
+  set("HOCKET_HOSTID", round.way.hosts);
+  // Never destroyed: the process ends with the communicator as it is.
+  auto* const comm = new Result<Communicator>(test::connect(round.progress));
+  SAY_ERROR(*comm);
+  auto* const in = new std::vector<float>(static_cast<std::size_t>(round.count), 1.0F);
+  auto* const out = new std::vector<float>(in->size());
+  Random random(kRanks * round.seed + rank);
+  if (rank == round.victim) die_in(round.life);
+  for (;;) {
+    const bool late = round.calls == Calls::kLate && rank == (round.victim + 2) % kRanks;
+    if (late && random.chance(0.3)) std::this_thread::sleep_for(kLate);
+    if (random.chance(0.1)) std::this_thread::sleep_for(microseconds(random.below(20'000)));  // it computes
+    SAY_ERROR(work_once(**comm, round, *in, *out));
+  }
+}
+
+/// Why the text blames wrongly; empty when it does not. A late rank over TCP may find the streams of all others ended
+/// before their words, for which its buffers had no room, and names them all.
+std::string wrong_in(const std::string& text, const Round& round) {
+  const bool names_all = round.calls == Calls::kLate && round.way.transport == std::string_view("tcp");
+  bool named = false;
+  constexpr std::string_view kWords = "lost rank ";
+  for (std::size_t at = text.find(kWords); at != std::string::npos; at = text.find(kWords, at + 1)) {
+    const bool right = text.compare(at + kWords.size(), 2, fmt::format("{} ", round.victim)) == 0;
+    if (!right && !names_all) return "another rank is called lost";
+    named = named || right;
+  }
+  return named ? "" : "the killed rank is not called lost";
+}
+
+class ApiBlame : public testing::TestWithParam<std::tuple<test::MessageWay, Calls>> {};
+
+TEST_P(ApiBlame, SurvivorsThatEndAtOnceNameTheKilledRank) {
+  const auto& [way, calls] = GetParam();
+  const char* text = std::getenv("HOCKET_BLAMES");  // NOLINT(concurrency-mt-unsafe): one thread
+  const std::uint64_t kills = text == nullptr ? 3 : std::strtoull(text, nullptr, 10);
+  std::uint64_t wrong = 0;
+  for (std::uint64_t k = 0; k < kills; ++k) {
+    const Round round = draw(way, calls, k);
+    const std::vector<RankEnd> ends =
+        test::run_forked(kRanks, [&round](std::uint32_t rank) { return work_until_failure(rank, round); });
+    EXPECT_EQ(ends[round.victim].signal, SIGKILL) << ends[round.victim].said;
+    for (std::uint32_t r = 0; r < kRanks; ++r) {
+      if (r == round.victim) continue;
+      const std::string why = wrong_in(ends[r].said, round);
+      wrong += why.empty() ? 0 : 1;
+      EXPECT_EQ(why, "") << "round " << k << ", " << round.count << " elements, killed rank " << round.victim
+                         << "; rank " << r << " says: " << ends[r].said;
+    }
+  }
+  fmt::print("{} killed, {} of {} survivors name another or none\n", kills, wrong, kills * (kRanks - 1));
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, ApiBlame,
+                         testing::Combine(testing::Values(test::kMemoryWay, test::kTcpWay, test::kMixedWay),
+                                          testing::Values(Calls::kBlocking, Calls::kStarted, Calls::kRing,
+                                                          Calls::kPairs, Calls::kLate)),
+                         [](const auto& param) {
+                           return fmt::format("{}_{}", std::get<0>(param.param).name,
+                                              kCallNames[static_cast<std::size_t>(std::get<1>(param.param))]);
+                         });
+
+}  // namespace
+}  // namespace hocket
