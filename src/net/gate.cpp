@@ -56,6 +56,7 @@ void Gate::take_new(SteadyTime now) {
       if (exhausted) accept_again_ = now + kPause;
       return;
     }
+    socket.keep_from_children();
     const Result<Nonce> nonce = fresh_nonce();
     if (!nonce) return;
     if (strangers_.size() == kStrangersMax) {
@@ -131,6 +132,7 @@ Result<Descriptor> enter(const Address& address, const Secret& secret, const Cla
     const bool listens = approach.patience == Patience::kItListens;
     HOCKET_TRY_ASSIGN(Descriptor socket,
                       listens ? connect_once(address, deadline, approach.local) : connect_until(address, deadline));
+    socket.keep_from_children();
     HOCKET_TRY_ASSIGN(const Nonce nonce, fresh_nonce());
     Handshake handshake(secret, nonce, claim);
     const Result<void> shaken = shake(socket, handshake, deadline);

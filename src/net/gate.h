@@ -32,7 +32,9 @@ class Gate {
   static constexpr std::size_t kStrangersMax = 64;
   static constexpr std::chrono::seconds kStrangerTime{3};
 
-  Gate(Descriptor listener, const Secret& secret) : listener_(std::move(listener)), secret_(&secret) {}
+  Gate(Descriptor listener, const Secret& secret) : listener_(std::move(listener)), secret_(&secret) {
+    listener_.keep_from_children();
+  }
 
   [[nodiscard]] Result<Address> address() const { return local_address(listener_); }
   /// What to wait for before the next admit().

@@ -2,6 +2,7 @@
 // left, deadlines, wrong arguments, forked children; and descriptors after many communicators.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -266,7 +267,7 @@ TEST(ApiFailure, WhoIsToldOfACallDoesNotSayItAgain) {
   EXPECT_NE(said.find("; here: step "), std::string::npos) << said;
 }
 
-TEST(ApiFork, AChildIsRefusedAndDisturbsNobody) {
+TEST(ApiForked, AChildIsRefusedAndDisturbsNobody) {
   expect_well(run_forked(2, [](std::uint32_t) -> std::string {
     auto comm = connect();
     SAY_ERROR(comm);
@@ -288,6 +289,47 @@ TEST(ApiFork, AChildIsRefusedAndDisturbsNobody) {
     return {};
   }));
 }
+
+/// A child that lives on for that long, with nothing of the test.
+void fork_sleeper(seconds time) {
+  if (::fork() != 0) return;
+  for (int i = 0; i < 1024; ++i) {  // what a rank says ends with the rank
+    struct stat status {};
+    if (::fstat(i, &status) == 0 && S_ISFIFO(status.st_mode)) ::close(i);
+  }
+  std::this_thread::sleep_for(time);
+  ::_exit(0);
+}
+
+class ApiFork : public testing::TestWithParam<test::MessageWay> {};
+
+TEST_P(ApiFork, AChildThatLivesOnDoesNotHideTheDeathOfItsRank) {
+  const test::HeardRun run = test::run_heard(4, GetParam(), [](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    float value = 1;
+    if (rank == 1) SAY_ERROR(comm->send(&value, 1, DataType::kF32, 2));
+    if (rank == 2) SAY_ERROR(comm->receive(&value, 1, DataType::kF32, 1));
+    SAY_ERROR(comm->barrier());
+    if (rank == 1) {
+      std::this_thread::sleep_for(milliseconds(200));  // the others are through with the barrier
+      fork_sleeper(seconds(6));
+      ::raise(SIGKILL);
+    }
+    const auto began = std::chrono::steady_clock::now();
+    const auto result = rank == 2 ? comm->receive(&value, 1, DataType::kF32, 1) : comm->barrier();
+    const bool soon = std::chrono::steady_clock::now() - began < seconds(2);
+    return (result ? "success" : result.error().text) + (soon ? ", soon" : ", late");
+  });
+  for (const std::uint32_t r : {0U, 2U, 3U}) {
+    const std::string& said = run.ends[r].said;
+    EXPECT_NE(said.find("lost rank 1"), std::string::npos) << said;
+    EXPECT_NE(said.find(", soon"), std::string::npos) << said;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, ApiFork, testing::Values(test::kMemoryWay, test::kTcpWay, test::kMixedWay),
+                         [](const auto& param) { return std::string(param.param.name); });
 
 TEST(ApiLeaks, DescriptorsAndThreadsAreConstant) {
   expect_well(run_forked(2, [](std::uint32_t) -> std::string {
