@@ -97,7 +97,11 @@ void CallQueue::drop_transport(Lock& lock) {
 
 Result<void> CallQueue::check_open() const {
   if (failure_->set()) return tl::unexpected<Error>(failed_before());
-  if (closing_) return fail(Code::kInvalidArgument, "rank {}: this communicator was destroyed", options_.rank);
+  if (closing_) {
+    const std::vector<std::uint32_t>& called = options_.driver.called;
+    return fail(Code::kInvalidArgument, "rank {}: this communicator was destroyed",
+                called.empty() ? options_.rank : called[options_.rank]);
+  }
   return {};
 }
 

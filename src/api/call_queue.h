@@ -39,7 +39,7 @@ struct QueuedCall {
 };
 
 struct QueueOptions {
-  std::uint32_t rank = 0;
+  std::uint32_t rank = 0;  // of its plans
   DriverOptions driver;
   ProgressMode progress = ProgressMode::kShared;
   ProgressCost cost;

@@ -61,7 +61,7 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   struct MessageWatcher final : WaitWatcher {
     MessageWatcher(CommunicatorCore& owner, std::uint32_t other) : core(&owner), peer(other) {}
     void waits(bool waits) override { core->note_wait(peer, waits); }
-    [[nodiscard]] std::string circle() override { return core->circle_through(peer); }
+    [[nodiscard]] std::string chain() override { return core->chain_or_cause(peer); }
     CommunicatorCore* core;
     std::uint32_t peer;
   };
@@ -94,14 +94,17 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
                                                                SteadyTime deadline);
   [[nodiscard]] Result<Descriptor> await_receiver(const std::string& key, std::uint32_t to, SteadyTime deadline);
   [[nodiscard]] Result<Descriptor> reach_sender(const std::string& key, std::uint32_t from, SteadyTime deadline);
-  [[nodiscard]] Error explained(const Error& error, SteadyTime deadline);
+  [[nodiscard]] Error explained(const Error& error);
   [[nodiscard]] Result<void> check_peer(std::uint32_t peer, SteadyTime deadline);
   /// What all ranks may read: this rank waits for that peer to begin its half of a message, or no longer.
   void note_wait(std::uint32_t peer, bool waits);
-  /// Through whom `peer` waits for this rank; empty when it does not.
-  [[nodiscard]] std::string circle_through(std::uint32_t peer);
-  /// The peers that it waits for, as it has said last: "1 3".
-  [[nodiscard]] std::string last_note_of(std::uint32_t peer);
+  /// For whom `peer`, for which this rank waits, waits itself, and so on: a circle when that leads back to this rank,
+  /// otherwise up to a rank that has not said that it waits. Empty when `peer` has not.
+  [[nodiscard]] Result<std::string> chain_through(std::uint32_t peer);
+  /// The same; where the ranks' notes cannot be read any more, what is heard instead.
+  [[nodiscard]] std::string chain_or_cause(std::uint32_t peer);
+  /// The peers that it waits for, as it has said last.
+  [[nodiscard]] Result<std::vector<std::uint32_t>> last_note_of(std::uint32_t peer);
   [[nodiscard]] Result<void> share(std::span<const std::byte> mine, std::span<std::byte> all);
   [[nodiscard]] Settings settings_of(std::vector<std::uint32_t> ranks, std::string source) const;
 

@@ -56,7 +56,8 @@ Result<std::uint32_t> CommunicatorCore::queue_of_messages(std::uint32_t from, st
       .cost = settings_.cost,
       .source = is_near(from == rank() ? to : from) ? &*near_pair_source_ : &*far_pair_source_,
       .log = log_,
-      .name = fmt::format("message from rank {} (here 0) to rank {} (here 1)", from, to)};
+      .name = fmt::format("message from rank {} to rank {}", from, to)};
+  options.driver.called = {from, to};
   watchers_.push_back(std::make_unique<MessageWatcher>(*this, from == rank() ? to : from));
   options.driver.watcher = watchers_.back().get();
   queues_.push_back(std::make_unique<CallQueue>(
@@ -72,8 +73,8 @@ Result<std::unique_ptr<RankTransport>> CommunicatorCore::connect(std::uint32_t f
   const std::uint32_t peer = sends ? to : from;
   note_wait(peer, true);
   Result<Descriptor> link = sends ? await_receiver(key, to, deadline) : reach_sender(key, from, deadline);
-  note_wait(peer, false);
-  if (!link) return tl::unexpected<Error>(explained(link.error(), deadline));
+  if (link) note_wait(peer, false);  // otherwise it stands, for the other ranks' errors
+  if (!link) return tl::unexpected<Error>(explained(link.error()));
   using Way = PairEnds::Way;
   const bool insists = settings_.transport.name == "shm";
   const PairEnds ends{.rank = sends ? 0U : 1U,
@@ -84,7 +85,7 @@ Result<std::unique_ptr<RankTransport>> CommunicatorCore::connect(std::uint32_t f
                       .lends = settings_.transport.lends};
   Result<OpenPair> pair =
       open_pair(ends, std::move(*link), deadline, [this, peer, deadline] { return check_peer(peer, deadline); });
-  if (!pair) return tl::unexpected<Error>(explained(pair.error(), deadline));
+  if (!pair) return tl::unexpected<Error>(explained(pair.error()));
   log_.print(DebugLevel::kMeeting, "messages from rank {} to rank {} go through {}{}", from, to, pair->name,
              pair->obstacle.empty() ? "" : fmt::format(": no shared memory: {}", pair->obstacle));
   return std::move(pair->transport);
@@ -96,8 +97,8 @@ bool CommunicatorCore::is_near(std::uint32_t peer) const {
 
 /// A peer, or the store, goes when its rank has failed; why, the connections of the collectives tell a moment later, to
 /// whoever runs one, or here.
-Error CommunicatorCore::explained(const Error& error, SteadyTime deadline) {
-  const SteadyTime until = std::min(deadline, steady_clock::now() + kHearsay);
+Error CommunicatorCore::explained(const Error& error) {
+  const SteadyTime until = steady_clock::now() + kHearsay;
   while (error.code == Code::kPeerFailed && !failure_.set() && steady_clock::now() < until) {
     queue(0).listen(until);
     std::this_thread::sleep_for(kLook);
@@ -108,9 +109,9 @@ Error CommunicatorCore::explained(const Error& error, SteadyTime deadline) {
 Result<void> CommunicatorCore::check_peer(std::uint32_t peer, SteadyTime deadline) {
   if (failure_.set()) return tl::unexpected<Error>(failure_.error());
   if (steady_clock::now() >= deadline) {
-    const std::string circle = circle_through(peer);
+    HOCKET_TRY_ASSIGN(const std::string chain, chain_through(peer));
     return fail(Code::kTimeout, "{}: no connection in time with {}{}", own_name(), job_.members[peer].text(),
-                circle.empty() ? "" : "; " + circle);
+                chain.empty() ? "" : "; " + chain);
   }
   const std::lock_guard lock(store_mutex_);
   HOCKET_TRY_ASSIGN(const auto gone, job_.store->get(gone_key(peer), steady_clock::now()));
@@ -137,32 +138,46 @@ void CommunicatorCore::note_wait(std::uint32_t peer, bool waits) {
 }
 
 /// Under the store's lock.
-std::string CommunicatorCore::last_note_of(std::uint32_t peer) {
+Result<std::vector<std::uint32_t>> CommunicatorCore::last_note_of(std::uint32_t peer) {
   std::string last;
   for (std::size_t note = 0; note < kNotesMax; ++note) {
-    auto words = job_.store->get(waits_key(peer, note), steady_clock::now());
-    if (!words || !*words) break;
-    last = std::move(**words);
+    HOCKET_TRY_ASSIGN(auto words, job_.store->get(waits_key(peer, note), steady_clock::now()));
+    if (!words) break;
+    last = std::move(*words);
   }
-  return last;
+  std::istringstream numbers(last);
+  std::vector<std::uint32_t> peers;
+  for (std::uint32_t next = 0; numbers >> next;) {
+    if (next < size()) peers.push_back(next);
+  }
+  return peers;
 }
 
-std::string CommunicatorCore::circle_through(std::uint32_t peer) {
+/// Who waits for several is followed to all of them: to this rank, else to the first that has not said that it waits.
+Result<std::string> CommunicatorCore::chain_through(std::uint32_t peer) {
   const std::lock_guard lock(store_mutex_);
   std::map<std::uint32_t, std::uint32_t> reached_from{{peer, rank()}};
   std::vector<std::uint32_t> open{peer};
+  std::optional<std::uint32_t> end;
   for (std::size_t i = 0; i < open.size(); ++i) {
-    std::istringstream numbers(last_note_of(open[i]));
-    for (std::uint32_t next = 0; numbers >> next;) {
-      if (next < size() && reached_from.try_emplace(next, open[i]).second) open.push_back(next);
+    HOCKET_TRY_ASSIGN(const std::vector<std::uint32_t> peers, last_note_of(open[i]));
+    if (peers.empty() && !end) end = open[i];
+    for (const std::uint32_t next : peers) {
+      if (reached_from.try_emplace(next, open[i]).second) open.push_back(next);
     }
   }
+  const bool circle = reached_from.contains(rank());
+  if (!circle && (!end || *end == peer)) return std::string();
   std::vector<std::string> names;
-  for (auto at = reached_from.find(rank()); at != reached_from.end() && at->second != rank();
-       at = reached_from.find(at->second))
-    names.insert(names.begin(), job_.members[at->second].text());
-  if (!names.empty()) names.insert(names.begin(), own_name());
-  return circle_text(names);
+  for (std::uint32_t at = circle ? reached_from[rank()] : *end; at != rank(); at = reached_from[at])
+    names.insert(names.begin(), job_.members[at].text());
+  names.insert(names.begin(), own_name());
+  return circle ? circle_text(names) : chain_text(names) + ", of which no wait is known";
+}
+
+std::string CommunicatorCore::chain_or_cause(std::uint32_t peer) {
+  Result<std::string> chain = chain_through(peer);
+  return chain ? *chain : explained(chain.error()).text;
 }
 
 Result<Descriptor> CommunicatorCore::await_receiver(const std::string& key, std::uint32_t to, SteadyTime deadline) {

@@ -1,6 +1,6 @@
-// circle_text(): how a circle of waiters is written: "rank 0 waits for rank 2, that for rank 1, that for rank 0".
-// For whoever finds out that ranks wait for each other, over connections or through the store.
-// Ownership: values. Threading: pure function. Refuses: nothing; no names give no text.
+// chain_text() and circle_text(): how waiters are written: "rank 0 waits for rank 2, that for rank 1", and in a circle
+// also "that for rank 0". For whoever finds out that ranks wait for each other, over connections or through the store.
+// Ownership: values. Threading: pure functions. Refuses: nothing; no names give no text.
 #pragma once
 
 #include <span>
@@ -8,11 +8,20 @@
 
 namespace hocket {
 
+[[nodiscard]] inline std::string chain_text(std::span<const std::string> names) {
+  std::string text;
+  for (const std::string& name : names) {
+    if (text.empty()) {
+      text = name + " waits for ";
+    } else {
+      text += (&name == &names[1] ? "" : ", that for ") + name;
+    }
+  }
+  return text;
+}
+
 [[nodiscard]] inline std::string circle_text(std::span<const std::string> names) {
-  if (names.empty()) return {};
-  std::string text = names.front() + " waits for ";
-  for (const std::string& name : names.subspan(1)) text += name + ", that for ";
-  return text + names.front();
+  return names.empty() ? std::string() : chain_text(names) + ", that for " + names.front();
 }
 
 }  // namespace hocket

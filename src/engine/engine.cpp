@@ -201,6 +201,14 @@ std::string Engine::waits_for() const {
                      frontier_.finished(id), frontier_.segments(id));
 }
 
+std::string Engine::waits_for(std::span<const std::uint32_t> called) const {
+  const OpId id = waiting_op();
+  const Op& op = program_->plan().schedule().op(id);
+  return fmt::format("rank {} has {} {} of {} segments {} rank {}", called[program_->rank()],
+                     op.sends() ? "sent" : "received", frontier_.finished(id), frontier_.segments(id),
+                     op.sends() ? "to" : "from", called[1 - program_->rank()]);
+}
+
 std::uint32_t Engine::waiting_step() const {
   return program_->ops().empty() ? 0 : program_->plan().schedule().op(waiting_op()).step;
 }

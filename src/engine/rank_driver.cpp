@@ -85,7 +85,7 @@ Result<void> RankDriver::finish() {
 }
 
 void RankDriver::abort(const std::string& reason) {
-  aborted_.report({Code::kCancelled, fmt::format("rank {}: aborted: {}", run_.program().rank(), reason)});
+  aborted_.report({Code::kCancelled, fmt::format("rank {}: aborted: {}", own_rank(), reason)});
   transport_->interrupt();
 }
 
@@ -118,8 +118,8 @@ bool RankDriver::turn(Waiting waiting) {
   }
   if (now - started_ >= timeout_) {
     const std::chrono::duration<double> limit = timeout_;
-    return end({Code::kTimeout,
-                fmt::format("rank {}: not done within {}", run_.program().rank(), format_seconds({limit.count()}))});
+    return end(
+        {Code::kTimeout, fmt::format("rank {}: not done within {}", own_rank(), format_seconds({limit.count()}))});
   }
   if (!moved && waiting == Waiting::kSleeps) wait(now);
   return false;
@@ -151,10 +151,10 @@ bool RankDriver::end(Error error) {
   const std::string call = transport_->call_text();
   const bool named = !call.empty() && error.text.find(call) != std::string::npos;
   if (error.code == Code::kTimeout && !named) {
-    const std::string late = transport_->late_ranks(run_.engine().suspect());
+    // A peer that has said for whom it waits is not the one to blame.
+    const std::string chain = options_.watcher == nullptr ? "" : options_.watcher->chain();
+    const std::string late = chain.empty() ? transport_->late_ranks(run_.engine().suspect()) : chain;
     if (!late.empty()) error.text += "; " + late;
-    const std::string circle = options_.watcher == nullptr ? "" : options_.watcher->circle();
-    if (!circle.empty()) error.text += "; " + circle;
   }
   error.text += fmt::format("; {}: {}", named ? "here" : call, position());
   transport_->fail(error);
@@ -163,6 +163,7 @@ bool RankDriver::end(Error error) {
 }
 
 std::string RankDriver::position() const {
+  if (!options_.called.empty()) return run_.engine().waits_for(options_.called);
   return fmt::format("step {}, {}", run_.engine().waiting_step(), run_.engine().waits_for());
 }
 

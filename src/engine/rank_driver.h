@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/rank_run.h"
 #include "engine/spin.h"
@@ -24,8 +25,8 @@ class WaitWatcher {
   virtual ~WaitWatcher() = default;
   /// A call waits since a heartbeat, or that call has ended well.
   virtual void waits(bool waits) = 0;
-  /// The circle of ranks that wait for each other, this one among them; empty when there is none.
-  [[nodiscard]] virtual std::string circle() = 0;
+  /// Who waits for whom, from this rank on, as far as ranks have said; empty when its peer has said nothing.
+  [[nodiscard]] virtual std::string chain() = 0;
 };
 
 struct DriverOptions {
@@ -34,6 +35,8 @@ struct DriverOptions {
   std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(500);
   const Failure* stop = nullptr;  // of the whole communicator: ends every call once it is set
   WaitWatcher* watcher = nullptr;
+  /// Of messages between two ranks, by rank of their plan: what the user calls it.
+  std::vector<std::uint32_t> called{};
 };
 
 /// May a turn sleep when there is nothing to do?
@@ -64,6 +67,10 @@ class RankDriver {
   void wait(SteadyTime now);
   void stop_waiting();
   [[nodiscard]] std::string position() const;
+  [[nodiscard]] std::uint32_t own_rank() const {
+    const std::uint32_t rank = run_.program().rank();
+    return options_.called.empty() ? rank : options_.called[rank];
+  }
 
   RankTransport* transport_;
   DriverOptions options_;

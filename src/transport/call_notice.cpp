@@ -38,6 +38,10 @@ std::string CallNotice::text() const {
                      op, root);
 }
 
+std::string CallNotice::message_text() const {
+  return fmt::format("message {} of {} {}", number, what.count, name_of(what.type));
+}
+
 void encode_call(const CallNotice& call, std::span<std::byte, kCallBytes> wire) {
   const std::array<std::uint64_t, kWords> words{
       call.number,

@@ -25,7 +25,8 @@ struct CallNotice {
   [[nodiscard]] static Fingerprint fingerprint_of(std::uint64_t number, const Fingerprint& subject) {
     return Hasher().add(subject.high ^ number).add(subject.low).finish();
   }
-  [[nodiscard]] std::string text() const;  // "call 7, all_reduce of 1024 f32 sum"
+  [[nodiscard]] std::string text() const;          // "call 7, all_reduce of 1024 f32 sum"
+  [[nodiscard]] std::string message_text() const;  // "message 7 of 1024 f32", which is a broadcast to users of none
 };
 
 inline constexpr std::size_t kCallBytes = 64;

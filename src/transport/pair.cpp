@@ -132,14 +132,17 @@ Result<OpenPair> open_pair(const PairEnds& ends, Descriptor link, SteadyTime dea
                 made.obstacle);
   std::vector<Descriptor> links(2);
   links[1 - ends.rank] = std::move(link);
+  std::unique_ptr<StreamRank> transport;
   if (segment) {
     made.name = "shm";
-    made.transport =
+    transport =
         ShmRank::make(ends.rank, ends.names, std::move(segment), std::move(links), {.lends = ends.lends, .wake = {}});
-    return made;
+  } else {
+    made.name = "tcp";
+    HOCKET_TRY_ASSIGN(transport, TcpRank::make(ends.rank, ends.names, std::move(links)));
   }
-  made.name = "tcp";
-  HOCKET_TRY_ASSIGN(made.transport, TcpRank::make(ends.rank, ends.names, std::move(links)));
+  transport->carry_messages();
+  made.transport = std::move(transport);
   return made;
 }
 

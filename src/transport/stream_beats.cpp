@@ -83,9 +83,21 @@ StreamRank::Sighting StreamRank::sighting(std::uint32_t peer) const {
           seen.explained || there.explained};
 }
 
+/// A peer is heard here only while it is in the same message: silence before means that it does something else.
+std::string StreamRank::late_half(std::uint32_t peer) const {
+  const Sighting seen = sighting(peer);
+  if (seen.explained) return {};
+  if (seen.call < call_.number) return fmt::format("{} has not begun its half of the message", names_[peer]);
+  const std::chrono::duration<double> silent = std::chrono::steady_clock::now() - seen.heard;
+  if (silent <= kSilence) return {};
+  return fmt::format("{} has begun its half of the message and been silent for {}", names_[peer],
+                     format_seconds({silent.count()}));
+}
+
 /// Of a peer that has no part in this rank's plan nobody says in which call it is but its own pings: how far it was
 /// when it was heard last is old, and told only where it is this call.
 std::string StreamRank::late_ranks(std::uint32_t waits_for) const {
+  if (messages_) return late_half(1 - rank_);
   std::string text = circle_of(waits_for);
   const SteadyTime now = std::chrono::steady_clock::now();
   const auto add = [&text](const std::string& words) { text += (text.empty() ? "" : "; ") + words; };

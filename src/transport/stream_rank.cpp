@@ -121,10 +121,11 @@ bool StreamRank::resume(std::uint32_t stream, TransportEvents* events) {
 /// something has another plan; what it may say of that lies behind the hello that is held.
 bool StreamRank::check_ahead(std::uint32_t stream) {
   if (failure_ || !owes(stream)) return false;
-  raise({Code::kMismatch,
-         fmt::format(
-             "{} and {} disagree on call {}: {} has gone on without its part of the plan here (here: {}, plan {})",
-             names_[rank_], name_of(stream), call_.number, name_of(stream), call_.text(), call_.plan.text())});
+  raise(
+      {Code::kMismatch,
+       fmt::format("{} and {} disagree on {} {}: {} has gone on without its part of the plan here (here: {}, plan {})",
+                   names_[rank_], name_of(stream), noun(), call_.number, name_of(stream), text_of(call_),
+                   call_.plan.text())});
   return true;
 }
 
@@ -338,8 +339,9 @@ void StreamRank::compare(std::uint32_t stream) {
   if (!mine) return;
   const std::string differs = difference(*mine, theirs);
   if (differs.empty()) return;
-  raise({Code::kMismatch, fmt::format("{} and {} disagree on call {}: {} (here: {}; there: {})", names_[rank_],
-                                      name_of(stream), theirs.number, differs, mine->text(), theirs.text())});
+  raise(
+      {Code::kMismatch, fmt::format("{} and {} disagree on {} {}: {} (here: {}; there: {})", names_[rank_],
+                                    name_of(stream), noun(), theirs.number, differs, text_of(*mine), text_of(theirs))});
 }
 
 void StreamRank::take_bye(std::uint32_t stream) {
@@ -356,8 +358,8 @@ void StreamRank::check_left(std::uint32_t stream) {
     check_ahead(stream);
     return;
   }
-  raise({Code::kMismatch, fmt::format("{} left after call {}; {} is in {}", name_of(stream), l.bye_number,
-                                      names_[rank_], call_.text())});
+  raise({Code::kMismatch, fmt::format("{} left after {} {}; {} is in {}", name_of(stream), noun(), l.bye_number,
+                                      names_[rank_], text_of(call_))});
 }
 
 }  // namespace hocket

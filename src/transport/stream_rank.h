@@ -46,7 +46,9 @@ class StreamRank : public RankTransport {
   /// it). It has no beats of its own: what comes to it, and who is seen there, counts here. It lives as long.
   void count_in(const StreamRank& half, std::vector<std::int32_t> places) { beside_ = {&half, std::move(places)}; }
   [[nodiscard]] std::string late_ranks(std::uint32_t waits_for) const override;
-  [[nodiscard]] std::string call_text() const override { return call_.text(); }
+  [[nodiscard]] std::string call_text() const override { return text_of(call_); }
+  /// Its calls are messages between two ranks, and are called so in texts. Before the first.
+  void carry_messages() { messages_ = true; }
 
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
   [[nodiscard]] std::uint32_t rank_count() const { return streams_.ranks(); }
@@ -83,6 +85,8 @@ class StreamRank : public RankTransport {
   [[nodiscard]] virtual const std::byte* fetch(const Loan& /*loan*/, std::byte* place) { return place; }
   /// What fetch() gave was used.
   virtual void used_loan(std::uint32_t /*peer*/) {}
+
+  [[nodiscard]] const std::string& own_name() const { return names_[rank_]; }
 
   // The shell's side. `events` is null between calls.
   /// May bytes of this stream be read now? Not while its peer is a call ahead.
@@ -190,6 +194,10 @@ class StreamRank : public RankTransport {
   [[nodiscard]] Link& link(std::uint32_t stream) { return links_[stream]; }
   [[nodiscard]] const Link& link(std::uint32_t stream) const { return links_[stream]; }
   [[nodiscard]] const std::string& name_of(std::uint32_t stream) const { return names_[streams_.peer(stream)]; }
+  [[nodiscard]] std::string text_of(const CallNotice& call) const {
+    return messages_ ? call.message_text() : call.text();
+  }
+  [[nodiscard]] std::string_view noun() const { return messages_ ? "message" : "call"; }
   [[nodiscard]] bool in_call() const { return program_ != nullptr; }
   void parse(std::uint32_t stream, TransportEvents* events);
   /// False when the header is left lying.
@@ -247,6 +255,7 @@ class StreamRank : public RankTransport {
   [[nodiscard]] bool stands_still(const Statement& stated, SteadyTime now) const;
   [[nodiscard]] std::string circle_of(std::uint32_t waits_for) const;
   [[nodiscard]] Sighting sighting(std::uint32_t peer) const;
+  [[nodiscard]] std::string late_half(std::uint32_t peer) const;
   [[nodiscard]] std::optional<CallNotice> past_call(std::uint64_t number) const;
   /// Whether a frame that is skimmed is dropped.
   [[nodiscard]] static bool is_beside(FrameKind kind) { return kind != FrameKind::kAbort && kind != FrameKind::kBye; }
@@ -280,6 +289,7 @@ class StreamRank : public RankTransport {
   std::vector<Loss> losses_;  // in the order in which they were noticed
   SteadyTime verdict_at_ = SteadyTime::max();
   bool listening_ = false;
+  bool messages_ = false;
   std::optional<Error> failure_;
   std::string abort_text_;  // as it travels; empty: nothing was told yet
   std::string told_;        // the text of a peer's abort, to be passed on as it was

@@ -104,58 +104,6 @@ TEST(ApiFailure, AbortFromAnotherThreadEndsAllRanks) {
   for (const RankEnd& end : ends) EXPECT_NE(end.said.find("enough"), std::string::npos) << end.said;
 }
 
-class ApiCircle : public testing::TestWithParam<test::MessageWay> {};
-
-TEST_P(ApiCircle, RanksThatAllSendFirstHearWhoWaitsForWhom) {
-  const test::HeardRun run = test::run_heard(3, GetParam(), [](std::uint32_t rank) -> std::string {
-    auto comm = connect();
-    SAY_ERROR(comm);
-    float value = 1;
-    Call send{.operation = Operation::kSend, .input = &value, .count = 1, .root = (rank + 1) % 3};
-    send.timeout = milliseconds(700);
-    SAY_ERROR(comm->run(send));
-    return "success";
-  });
-  int circles = 0;
-  for (std::uint32_t rank = 0; rank < 3; ++rank) {
-    const std::string& said = run.ends[rank].said;
-    EXPECT_NE(said.find("no connection in time with rank"), std::string::npos) << said;
-    const std::size_t at = said.find("waits for rank");
-    if (at == std::string::npos) continue;
-    ++circles;
-    EXPECT_EQ(said.find("that for rank", said.find("that for rank", at) + 1) != std::string::npos, true) << said;
-  }
-  EXPECT_GE(circles, 1);
-}
-
-TEST_P(ApiCircle, RanksThatAllReceiveFirstHearWhoWaitsForWhomThoughConnected) {
-  const std::vector<RankEnd> ends = test::run_on_way(3, GetParam(), [](std::uint32_t rank) -> std::string {
-    auto comm = connect();
-    SAY_ERROR(comm);
-    float out = 1;
-    float in = 0;
-    const Call send{.operation = Operation::kSend, .input = &out, .count = 1, .root = (rank + 1) % 3};
-    Call receive{.operation = Operation::kReceive, .output = &in, .count = 1, .root = (rank + 2) % 3};
-    auto both = comm->start_group(std::array{send, receive});
-    SAY_ERROR(both);
-    SAY_ERROR(both->wait());
-    receive.timeout = milliseconds(1500);
-    const auto result = comm->run(receive);
-    std::this_thread::sleep_for(milliseconds(500));  // what rank 0 keeps is read by the others
-    return result ? "success" : result.error().text;
-  });
-  for (const RankEnd& end : ends) {
-    EXPECT_NE(end.said.find("not done within 1.5 s"), std::string::npos) << end.said;
-    const std::size_t at = end.said.find(" waits for rank ");
-    ASSERT_NE(at, std::string::npos) << end.said;
-    EXPECT_EQ(end.said.find(", that for rank ", end.said.find(", that for rank ", at) + 1) != std::string::npos, true)
-        << end.said;
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Over, ApiCircle, testing::Values(test::kMemoryWay, test::kTcpWay, test::kMixedWay),
-                         [](const auto& param) { return std::string(param.param.name); });
-
 TEST(ApiFailure, RanksThatNeverSleepNoticeALostOne) {
   const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {
     auto comm = connect(ProgressMode::kDedicated);

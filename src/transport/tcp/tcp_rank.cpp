@@ -35,7 +35,8 @@ Result<std::unique_ptr<TcpRank>> TcpRank::make(std::uint32_t rank, std::vector<s
   made->epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
   made->wakeup_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!made->epoll_.open() || !made->wakeup_.open())
-    return hocket::fail(Code::kResourceExhausted, "rank {}: no descriptor to wait with: {}", rank, system_words(errno));
+    return hocket::fail(Code::kResourceExhausted, "{}: no descriptor to wait with: {}", made->own_name(),
+                        system_words(errno));
   HOCKET_TRY(made->watch_all());
   return made;
 }
@@ -45,7 +46,7 @@ Result<void> TcpRank::watch_all() {
   event.events = EPOLLIN;
   event.data.u32 = stream_count();
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wakeup_.get(), &event) != 0)
-    return hocket::fail(Code::kResourceExhausted, "rank {}: cannot watch: {}", rank(), system_words(errno));
+    return hocket::fail(Code::kResourceExhausted, "{}: cannot watch: {}", own_name(), system_words(errno));
   for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
     if (stream != rank()) watch(stream, false);
   }
