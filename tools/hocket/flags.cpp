@@ -171,7 +171,7 @@ Result<Bytes> parse_segment(const std::string& words, std::span<const DataType> 
 }
 
 std::string emphasised(const std::string& text) {
-  const char* no_color = std::getenv("NO_COLOR");
+  const char* no_color = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): nobody writes it
   if (isatty(STDOUT_FILENO) == 0 || (no_color != nullptr && *no_color != '\0')) return text;
   return fmt::format("\x1b[1m{}\x1b[0m", text);
 }
