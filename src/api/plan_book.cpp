@@ -37,7 +37,7 @@ bool fits_all(const VerifiedSchedule& schedule, ReduceOp op) {
 }  // namespace
 
 Result<PlanSource> read_plan_source(const Settings& settings, std::uint32_t ranks, std::string_view transport) {
-  const Meeting meeting = meeting_of(transport);
+  Meeting meeting = meeting_of(transport);
   TopologyOptions options;
   options.group = fmt::format("{}", fmt::join(settings.topology_ranks, ","));
   const bool stated = !settings.topology.empty();
@@ -46,6 +46,7 @@ Result<PlanSource> read_plan_source(const Settings& settings, std::uint32_t rank
   if (topology.rank_count() != ranks)
     return fail(Code::kMismatch, "the topology '{}' has {} ranks, the communicator {}", settings.topology,
                 topology.rank_count(), ranks);
+  if (stated) meeting.shown_bytes_max = 0;  // choices are those of the topology
   const Bytes most{stated ? std::numeric_limits<std::int64_t>::max() : meeting.segment_max};
   PlanSource source{std::move(topology), meeting, most, {}};
   if (settings.plan_file.empty()) return source;
@@ -107,7 +108,7 @@ Result<PlanBook::Choice> PlanBook::choose_anew(const BoundCollective& what, int 
   const Candidate* best = nullptr;
   for (const Candidate& candidate : planning.candidates) {
     if (!fits_all(candidate.plan.verified(), what.op)) continue;
-    if (best == nullptr || candidate.simulated.time < best->simulated.time) best = &candidate;
+    if (best == nullptr || source_->meeting.time_of(candidate) < source_->meeting.time_of(*best)) best = &candidate;
   }
   if (best == nullptr)
     return fail(Code::kUnsupported, "no algorithm for {} on '{}' takes every count", name_of(what.collective.kind),

@@ -16,18 +16,46 @@ Engine::Engine(const Program& program, Transport& transport)
   for (const ProgramOp& op : program.ops()) frontier_.set_segments(op.end.op, op.end.cut.segments());
 }
 
-void Engine::start(const RankMemory& memory) {
+void Engine::bind(const RankMemory& memory) {
   readable_ = {memory.input, memory.output, memory.scratch};
   writable_ = {nullptr, memory.output, memory.scratch};
   stage_ = memory.stage;
+  ops_left_ = program_->ops().size();
+  counters_ = RankCounters{};
+  error_.reset();
+}
+
+void Engine::start(const RankMemory& memory) {
+  bind(memory);
   frontier_.restart();
   std::fill(listed_.begin(), listed_.end(), false);
   ready_head_ = 0;
   ready_size_ = 0;
-  ops_left_ = program_->ops().size();
-  counters_ = RankCounters{};
-  error_.reset();
   for (OpId id = program_->first_op(); id < program_->end_op(); ++id) touch(id);
+}
+
+const std::byte* Engine::begin_one_shot(const RankMemory& memory) {
+  bind(memory);
+  const std::vector<ProgramOp>& ops = program_->ops();
+  for (leading_ = 0; ops[leading_].kind == OpKind::kCopy; ++leading_) move(ops[leading_], 0);
+  const auto send = std::find_if(ops.begin(), ops.end(), [](const ProgramOp& op) { return op.kind == OpKind::kSend; });
+  return send->end.cut.bytes() == 0 ? nullptr : source(send->source);
+}
+
+void Engine::finish_one_shot(std::span<const std::byte* const> messages) {
+  const std::vector<ProgramOp>& ops = program_->ops();
+  for (std::size_t i = leading_; i < ops.size(); ++i) {
+    const ProgramOp& op = ops[i];
+    if (op.kind == OpKind::kSend) {
+      counters_.bytes_sent += op.end.cut.bytes();
+    } else if (op.kind == OpKind::kRecv || op.kind == OpKind::kRecvReduce) {
+      take(op, 0, messages[op.end.peer]);
+    } else {
+      move(op, 0);
+    }
+  }
+  counters_.segments = counters_.ops = ops.size();
+  ops_left_ = 0;
 }
 
 void Engine::touch(OpId id) {
@@ -92,45 +120,50 @@ void Engine::run_send(const ProgramOp& op, std::uint32_t segments) {
 
 void Engine::run_receive(const ProgramOp& op) {
   const std::uint32_t segment = frontier_.started(op.end.op);
-  const std::int64_t begin = op.end.cut.begin(segment);
-  const std::int64_t bytes = op.end.cut.length(segment);
   frontier_.start(op.end.op);
-  if (bytes > 0) {
-    const std::byte* message = transport_->bytes(op.end, segment);
-    std::byte* to = target(op.target) + begin;
-    if (op.kind == OpKind::kRecvReduce) {
-      const auto elements = static_cast<std::size_t>(bytes / op.end.cut.element_bytes());
-      combine_(to, source(op.source) + begin, message, elements, op.stores);
-      counters_.bytes_reduced += bytes;
-    } else if (to != message) {
-      copy_(to, message, static_cast<std::size_t>(bytes), op.stores);
-      counters_.bytes_copied += bytes;
-    }
-    counters_.bytes_received += bytes;
-    complete(op, to, bytes);
-  }
+  if (op.end.cut.length(segment) > 0) take(op, segment, transport_->bytes(op.end, segment));
   transport_->acknowledge(op.end, segment);
   finish(op.end.op, 1);
 }
 
-void Engine::run_local(const ProgramOp& op) {
-  const std::uint32_t segment = frontier_.started(op.end.op);
+void Engine::take(const ProgramOp& op, std::uint32_t segment, const std::byte* message) {
   const std::int64_t begin = op.end.cut.begin(segment);
   const std::int64_t bytes = op.end.cut.length(segment);
-  frontier_.start(op.end.op);
-  if (bytes > 0) {
-    const std::byte* from = source(op.source) + begin;
-    std::byte* to = target(op.target) + begin;
-    if (op.kind == OpKind::kReduce) {
-      combine_(to, to, from, static_cast<std::size_t>(bytes / op.end.cut.element_bytes()), op.stores);
-      counters_.bytes_reduced += bytes;
-    } else if (to != from) {
-      copy_(to, from, static_cast<std::size_t>(bytes), op.stores);
-      counters_.bytes_copied += bytes;
-    }
-    complete(op, to, bytes);
+  if (bytes == 0) return;
+  std::byte* to = target(op.target) + begin;
+  if (op.kind == OpKind::kRecvReduce) {
+    const auto elements = static_cast<std::size_t>(bytes / op.end.cut.element_bytes());
+    combine_(to, source(op.source) + begin, message, elements, op.stores);
+    counters_.bytes_reduced += bytes;
+  } else if (to != message) {
+    copy_(to, message, static_cast<std::size_t>(bytes), op.stores);
+    counters_.bytes_copied += bytes;
   }
+  counters_.bytes_received += bytes;
+  complete(op, to, bytes);
+}
+
+void Engine::run_local(const ProgramOp& op) {
+  const std::uint32_t segment = frontier_.started(op.end.op);
+  frontier_.start(op.end.op);
+  move(op, segment);
   finish(op.end.op, 1);
+}
+
+void Engine::move(const ProgramOp& op, std::uint32_t segment) {
+  const std::int64_t begin = op.end.cut.begin(segment);
+  const std::int64_t bytes = op.end.cut.length(segment);
+  if (bytes == 0) return;
+  const std::byte* from = source(op.source) + begin;
+  std::byte* to = target(op.target) + begin;
+  if (op.kind == OpKind::kReduce) {
+    combine_(to, to, from, static_cast<std::size_t>(bytes / op.end.cut.element_bytes()), op.stores);
+    counters_.bytes_reduced += bytes;
+  } else if (to != from) {
+    copy_(to, from, static_cast<std::size_t>(bytes), op.stores);
+    counters_.bytes_copied += bytes;
+  }
+  complete(op, to, bytes);
 }
 
 void Engine::complete(const ProgramOp& op, std::byte* target, std::int64_t bytes) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,11 @@ class Engine final : public TransportEvents {
   bool step();
   [[nodiscard]] bool done() const { return ops_left_ == 0; }
 
+  /// start() and all steps of a one-shot plan (verify/one_shot.h): what comes before its sends, and what they send.
+  [[nodiscard]] const std::byte* begin_one_shot(const RankMemory& memory);
+  /// The rest, when all others have sent. `messages`: by rank.
+  void finish_one_shot(std::span<const std::byte* const> messages);
+
   void arrived(OpId receive, std::uint32_t segments) override;
   void acknowledged(OpId send, std::uint32_t segments) override;
   void failed(const Error& error) override;
@@ -68,8 +74,12 @@ class Engine final : public TransportEvents {
   void finish(OpId id, std::uint32_t segments);
   void run(const ProgramOp& op, std::uint32_t startable);
   void run_send(const ProgramOp& op, std::uint32_t segments);
+  void bind(const RankMemory& memory);
   void run_local(const ProgramOp& op);
   void run_receive(const ProgramOp& op);
+  /// What an op does with a segment: of its own memory, or of a message.
+  void move(const ProgramOp& op, std::uint32_t segment);
+  void take(const ProgramOp& op, std::uint32_t segment, const std::byte* message);
   void complete(const ProgramOp& op, std::byte* target, std::int64_t bytes);
   [[nodiscard]] const std::byte* source(const Place& place) const {
     return readable_[static_cast<std::size_t>(place.buffer)] + place.offset;
@@ -93,6 +103,7 @@ class Engine final : public TransportEvents {
   std::size_t ready_head_ = 0;
   std::size_t ready_size_ = 0;
   std::size_t ops_left_ = 0;
+  std::size_t leading_ = 0;  // copies at the beginning of a one-shot plan
   RankCounters counters_;
   std::optional<Error> error_;
 };

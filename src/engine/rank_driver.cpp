@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/units.h"
+#include "verify/one_shot.h"
 
 namespace hocket {
 namespace {
@@ -16,6 +17,10 @@ constexpr int kStepsPerTurn = 8;
 /// Turns between two looks at the clock while there is work, and while there is none.
 constexpr std::uint32_t kTurnsPerClock = 32;
 constexpr std::uint32_t kIdleTurnsPerClock = 8;
+/// One-shot calls: looks at what the others show before anything else gets its turn, and calls of which one begins with
+/// that turn, so that what peers say besides does not pile up.
+constexpr int kLooksPerTurn = 16;
+constexpr std::uint32_t kCallsPerPoll = 64;
 
 MessageOp::Role role_of(OpKind kind) {
   switch (kind) {
@@ -46,6 +51,8 @@ Result<std::unique_ptr<RankDriver>> RankDriver::create(const Plan& plan, std::ui
   try {
     std::unique_ptr<RankDriver> driver(new RankDriver(plan, rank, transport, options));
     HOCKET_TRY_ASSIGN(driver->loaded_, transport.load(messages_of(driver->run_.program())));
+    if (transport.shown_bytes_max() > 0) driver->one_shot_ = one_shot_bytes(plan, transport.shown_bytes_max());
+    if (driver->one_shot_) driver->messages_.resize(plan.what().collective.ranks);
     return driver;
   } catch (const std::bad_alloc&) {
     return fail(Code::kResourceExhausted, "rank {}: no memory for {} of scratch", rank,
@@ -68,6 +75,11 @@ Result<void> RankDriver::start(const RankBuffers& buffers, std::chrono::nanoseco
   timeout_ = timeout.count() > 0 ? timeout : options_.timeout;
   turns_ = 0;
   idle_ = false;
+  if (one_shot_) {
+    const std::byte* message = run_.start_one_shot();
+    transport_->begin_shown(*loaded_, {message, message == nullptr ? 0 : *one_shot_});
+    return {};
+  }
   transport_->begin(*loaded_);
   run_.start();
   return {};
@@ -96,10 +108,23 @@ bool RankDriver::step() {
   return moved;
 }
 
+bool RankDriver::take_shown() {
+  if (!idle_ && turns_ == 0 && ++one_shot_calls_ % kCallsPerPoll == 0) return false;
+  if (aborted_.set() || (options_.stop != nullptr && options_.stop->set())) return false;
+  const int looks = shares_core() ? 1 : kLooksPerTurn;
+  for (int look = 1; !transport_->all_shown(); ++look) {
+    if (look == looks) return false;
+    pause_briefly();
+  }
+  for (std::uint32_t rank = 0; rank < messages_.size(); ++rank) messages_[rank] = transport_->shown(rank);
+  run_.engine().finish_one_shot(messages_);
+  return true;
+}
+
 bool RankDriver::turn(Waiting waiting) {
   Engine& engine = run_.engine();
-  const bool stepped = step();
-  if (engine.done() && transport_->flushed()) return true;
+  const bool stepped = !one_shot_ && step();
+  if (one_shot_ ? take_shown() : engine.done() && transport_->flushed()) return true;
   const bool moved = transport_->poll(engine) || stepped;
   if (engine.error()) return end(*engine.error());
   if (aborted_.set()) return end(aborted_.error());
@@ -136,12 +161,13 @@ void RankDriver::wait(SteadyTime now) {
   }
   if (now >= beat_at_) {
     transport_->rest(now);  // who spins for good looks after its peers too, which some transports do only there
-    transport_->beat(run_.engine().suspect());
+    transport_->beat(suspect());
     beat_at_ = now + options_.heartbeat;
     if (options_.watcher != nullptr && !std::exchange(watched_, true)) options_.watcher->waits(true);
     return;  // the next poll sends it
   }
-  if (now - idle_since_ < spin_.limit()) return pause_briefly();
+  const bool spins = !one_shot_ || !shares_core();
+  if (spins && now - idle_since_ < spin_.limit()) return pause_briefly();
   slept_ = true;
   transport_->rest(std::min(started_ + timeout_, beat_at_));
 }
@@ -153,7 +179,7 @@ bool RankDriver::end(Error error) {
   if (error.code == Code::kTimeout && !named) {
     // A peer that has said for whom it waits is not the one to blame.
     const std::string chain = options_.watcher == nullptr ? "" : options_.watcher->chain();
-    const std::string late = chain.empty() ? transport_->late_ranks(run_.engine().suspect()) : chain;
+    const std::string late = chain.empty() ? transport_->late_ranks(suspect()) : chain;
     if (!late.empty()) error.text += "; " + late;
   }
   error.text += fmt::format("; {}: {}", named ? "here" : call, position());
@@ -162,7 +188,20 @@ bool RankDriver::end(Error error) {
   return true;
 }
 
+std::uint32_t RankDriver::suspect() const { return one_shot_ ? transport_->not_shown() : run_.engine().suspect(); }
+
+std::string RankDriver::position_of_one_shot() const {
+  for (const ProgramOp& op : run_.program().ops()) {
+    const Op& o = run_.program().plan().schedule().op(op.end.op);
+    if (!o.receives() || o.peer != transport_->not_shown()) continue;
+    return fmt::format("step {}, {} has finished 0 of 1 segments", o.step,
+                       run_.program().plan().schedule().describe(op.end.op));
+  }
+  return "all messages have come";
+}
+
 std::string RankDriver::position() const {
+  if (one_shot_) return position_of_one_shot();
   if (!options_.called.empty()) return run_.engine().waits_for(options_.called);
   return fmt::format("step {}, {}", run_.engine().waiting_step(), run_.engine().waits_for());
 }

@@ -63,10 +63,16 @@ class RankDriver {
   RankDriver(const Plan& plan, std::uint32_t rank, RankTransport& transport, const DriverOptions& options)
       : transport_(&transport), options_(options), run_(plan, rank, transport), spin_(options.spin) {}
   bool step();
+  /// True when the call is over: all others have shown their messages.
+  bool take_shown();
   bool end(Error error);
   void wait(SteadyTime now);
   void stop_waiting();
+  /// Told so by a short spin: then the others need the core to show anything.
+  [[nodiscard]] bool shares_core() const { return options_.spin < std::chrono::microseconds(5); }
+  [[nodiscard]] std::uint32_t suspect() const;
   [[nodiscard]] std::string position() const;
+  [[nodiscard]] std::string position_of_one_shot() const;
   [[nodiscard]] std::uint32_t own_rank() const {
     const std::uint32_t rank = run_.program().rank();
     return options_.called.empty() ? rank : options_.called[rank];
@@ -76,6 +82,9 @@ class RankDriver {
   DriverOptions options_;
   RankRun run_;
   std::unique_ptr<LoadedProgram> loaded_;
+  std::optional<std::size_t> one_shot_;     // length of what this rank shows, where the plan and the transport allow
+  std::vector<const std::byte*> messages_;  // by rank, of a one-shot call
+  std::uint32_t one_shot_calls_ = 0;
   Failure aborted_;
   std::optional<Error> outcome_;
   SteadyTime started_;

@@ -23,6 +23,7 @@ class RankRun {
   /// Where the next run reads and writes; copies the input when it must.
   [[nodiscard]] Result<void> bind(const RankBuffers& buffers);
   void start() { engine_.start(memory_); }
+  [[nodiscard]] const std::byte* start_one_shot() { return engine_.begin_one_shot(memory_); }
 
   [[nodiscard]] const Program& program() const { return program_; }
   [[nodiscard]] Engine& engine() { return engine_; }

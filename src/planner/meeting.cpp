@@ -1,7 +1,10 @@
 #include "planner/meeting.h"
 
+#include <algorithm>
+
 #include "base/units.h"
 #include "topology/spec.h"
+#include "verify/one_shot.h"
 
 namespace hocket {
 
@@ -12,8 +15,20 @@ PlanningOptions Meeting::options() const {
   return options;
 }
 
+Seconds Meeting::time_of(const Candidate& candidate) const {
+  const std::optional<std::size_t> shown = one_shot_bytes(candidate.plan, shown_bytes_max);
+  if (shown_bytes_max == 0 || !shown) return to_seconds(candidate.simulated.time);
+  const auto read = static_cast<double>(*shown) * candidate.plan.what().collective.ranks;
+  return {show.value + read / rate.bandwidth.value};
+}
+
+const Candidate* fastest(const Planning& planning, const Meeting& meeting) {
+  const auto before = [&](const Candidate& a, const Candidate& b) { return meeting.time_of(a) < meeting.time_of(b); };
+  return &*std::min_element(planning.candidates.begin(), planning.candidates.end(), before);
+}
+
 Meeting meeting_of(std::string_view transport) {
-  if (transport == "shm") return {{.bandwidth = {8e9}, .latency = {5e-7}}, {3e-7}, {10e9}, 64 << 10};
+  if (transport == "shm") return {{.bandwidth = {8e9}, .latency = {5e-7}}, {3e-7}, {10e9}, 64 << 10, 8 << 10, {3e-7}};
   return {{.bandwidth = {4e9}, .latency = {5e-6}}, {2e-6}, {}, std::int64_t{1} << 40};
 }
 

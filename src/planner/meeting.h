@@ -18,10 +18,18 @@ struct Meeting {
   Seconds per_message;
   BytesPerSecond reduce_rate;  // 0: not counted
   std::int64_t segment_max;    // what is copied and then reduced lies in the caches in between
+  // Of one-shot plans (verify/one_shot.h) where ranks show each other what they send: the longest; 0: none does.
+  std::size_t shown_bytes_max = 0;
+  Seconds show{};  // without the reading, which goes at the rate of a port
 
   /// Choices as this meeting has it.
   [[nodiscard]] PlanningOptions options() const;
+  /// How long a call of that plan takes: as simulated, or as ranks show and read where they do.
+  [[nodiscard]] Seconds time_of(const Candidate& candidate) const;
 };
+
+/// The candidate with the least time_of().
+[[nodiscard]] const Candidate* fastest(const Planning& planning, const Meeting& meeting);
 
 /// "shm", "tcp" or a plug-in's name.
 [[nodiscard]] Meeting meeting_of(std::string_view transport);

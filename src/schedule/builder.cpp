@@ -128,6 +128,8 @@ std::uint32_t ScheduleBuilder::add_route(std::span<const std::uint32_t> links) {
 Result<void> ScheduleBuilder::check_range(const PieceRange& range) const {
   const std::uint64_t end = std::uint64_t{range.piece} + range.count;
   const std::uint64_t limit = range.buffer == Buffer::kScratch ? scratch_pieces_ : division_.pieces();
+  if (range.buffer > Buffer::kScratch)
+    return fail(Code::kMalformed, "buffer {} is none of the three there are", static_cast<int>(range.buffer));
   if (range.count == 0) return fail(Code::kMalformed, "an op covers no piece");
   if (end > limit) {
     return fail(Code::kMalformed, "{} pieces {}..{} exceed the {} there are", name_of(range.buffer), range.piece,

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,17 @@ class RankTransport : public Transport {
   /// Everything offered has left this rank's memory.
   [[nodiscard]] virtual bool flushed() const = 0;
   virtual void end() = 0;
+
+  /// Where ranks can show each other short messages (transport/board.h): the most bytes of one; 0: they cannot.
+  [[nodiscard]] virtual std::size_t shown_bytes_max() const { return 0; }
+  /// The next call, of a one-shot plan: instead of begin(). `message` is what all others shall see.
+  virtual void begin_shown(LoadedProgram& /*program*/, std::span<const std::byte> /*message*/) {}
+  /// All others have shown theirs. Everything else that concerns the call comes by poll().
+  [[nodiscard]] virtual bool all_shown() { return false; }
+  /// What that rank has shown, until the next call.
+  [[nodiscard]] virtual const std::byte* shown(std::uint32_t /*rank*/) const { return nullptr; }
+  /// A rank that has shown nothing yet in this call.
+  [[nodiscard]] virtual std::uint32_t not_shown() const { return 0; }
 
   /// Sleeps until something may have come, interrupt(), or then.
   virtual void rest(SteadyTime until) = 0;

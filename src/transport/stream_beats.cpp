@@ -75,8 +75,9 @@ std::string StreamRank::circle_of(std::uint32_t waits_for) const {
 
 StreamRank::Sighting StreamRank::sighting(std::uint32_t peer) const {
   const Link& l = link(peer);
-  Sighting seen{std::max(l.theirs.number, l.ping_call), l.heard, in_call() && program_->involves(peer),
-                !l.open || l.held || l.left};
+  const bool here = on_board_ && board_.shows(peer);
+  Sighting seen{std::max({l.theirs.number, l.ping_call, here ? call_.number : shown_call_}),
+                std::max(l.heard, shown_at_), in_call() && program_->involves(peer), !l.open || l.held || l.left};
   if (beside_.half == nullptr || beside_.places[peer] < 0) return seen;
   const Sighting there = beside_.half->sighting(static_cast<std::uint32_t>(beside_.places[peer]));
   return {std::max(seen.call, there.call), std::max(seen.heard, there.heard), seen.involved || there.involved,

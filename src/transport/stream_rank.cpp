@@ -30,15 +30,19 @@ Result<std::unique_ptr<LoadedProgram>> StreamRank::load(MessageProgram program) 
   return std::unique_ptr<LoadedProgram>(std::move(loaded));
 }
 
-void StreamRank::begin(LoadedProgram& program) {
-  program_ = static_cast<StreamProgram*>(&program);
-  program_->restart();
-  loans_ = 0;
-  bounce_area_.clear();
+void StreamRank::count_call(StreamProgram& program) {
+  program_ = &program;
   call_repeats_ = call_.what == program_->program().what && call_.plan == program_->program().plan;
   call_ = {call_.number + 1, program_->program().what, program_->program().plan};
   call_fingerprint_ = CallNotice::fingerprint_of(call_.number, program_->subject());
   history_[call_.number % kHistory] = call_;
+}
+
+void StreamRank::begin(LoadedProgram& program) {
+  count_call(static_cast<StreamProgram&>(program));
+  program_->restart();
+  loans_ = 0;
+  bounce_area_.clear();
   for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
     Link& l = link(stream);
     l.sends.clear();
@@ -47,6 +51,33 @@ void StreamRank::begin(LoadedProgram& program) {
     if (l.left) check_left(stream);
     l.hello_due = l.open && program_->involves(stream);
   }
+}
+
+/// The call before has left nothing behind: it was flushed, or the communicator has failed.
+void StreamRank::begin_shown(LoadedProgram& program, std::span<const std::byte> message) {
+  count_call(static_cast<StreamProgram&>(program));
+  on_board_ = true;
+  not_shown_ = 0;
+  board_.show(call_fingerprint_, message);
+  for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
+    if (link(stream).left) check_left(stream);
+  }
+}
+
+bool StreamRank::all_shown() {
+  while (not_shown_ < rank_count() && board_.shows(not_shown_)) ++not_shown_;
+  return not_shown_ == rank_count() && !failure_ && losses_.empty();
+}
+
+bool StreamRank::check_board() {
+  bool any = false;
+  for (std::uint32_t peer = not_shown_; peer < rank_count(); ++peer) {
+    Link& l = link(peer);
+    if (!l.open || l.hello_due || l.told == call_.number || !board_.differs(peer)) continue;
+    l.hello_due = true;
+    any = true;
+  }
+  return any;
 }
 
 /// What is lent has left only when it is taken.
@@ -214,7 +245,7 @@ bool StreamRank::take_greeting(std::uint32_t stream) {
 
 bool StreamRank::is_next(std::uint32_t stream, TransportEvents* events) {
   const FrameHeader& h = link(stream).reader.header();
-  const bool known = of_this_call(h, events) && program_->ours(h.op) &&
+  const bool known = of_this_call(h, events) && !on_board_ && program_->ours(h.op) &&
                      program_->op(h.op).role == MessageOp::Role::kReceive && program_->state(h.op).stream == stream;
   if (!known) return false;
   const Cut& cut = program_->op(h.op).end.cut;

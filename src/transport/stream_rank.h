@@ -13,6 +13,7 @@
 
 #include "net/frame_stream.h"
 #include "schedule/send_queue.h"
+#include "transport/board.h"
 #include "transport/bounce_area.h"
 #include "transport/call_notice.h"
 #include "transport/stream_program.h"
@@ -35,7 +36,15 @@ class StreamRank : public RankTransport {
   [[nodiscard]] Result<std::unique_ptr<LoadedProgram>> load(MessageProgram program) override;
   void begin(LoadedProgram& program) override;
   [[nodiscard]] bool flushed() const override;
-  void end() override { program_ = nullptr; }
+  void end() override {
+    program_ = nullptr;
+    on_board_ = false;
+  }
+  [[nodiscard]] std::size_t shown_bytes_max() const override { return board_.exists() ? Board::kBytesMax : 0; }
+  void begin_shown(LoadedProgram& program, std::span<const std::byte> message) override;
+  [[nodiscard]] bool all_shown() override;
+  [[nodiscard]] const std::byte* shown(std::uint32_t rank) const override { return board_.message(rank); }
+  [[nodiscard]] std::uint32_t not_shown() const override { return not_shown_; }
   void fail(const Error& error) override;
   [[nodiscard]] const std::optional<Error>& failure() const override { return failure_; }
   void listen() override { listening_ = true; }
@@ -86,6 +95,21 @@ class StreamRank : public RankTransport {
   /// What fetch() gave was used.
   virtual void used_loan(std::uint32_t /*peer*/) {}
 
+  /// Memory where all ranks show each other messages; once, before the first call. All ranks have it, or none.
+  void set_board(Board board) { board_ = board; }
+  [[nodiscard]] bool on_board() const { return on_board_; }
+  /// The rank that not_shown() named has shown its message now.
+  [[nodiscard]] bool shown_more() const { return not_shown_ < rank_count() && board_.shows(not_shown_); }
+  /// All have shown their messages of this call, and were alive then.
+  void note_shown(SteadyTime now) {
+    shown_call_ = call_.number;
+    shown_at_ = now;
+  }
+  /// A peer that has shown a message of another call is told of this one, so that both say how they differ.
+  bool check_board();
+
+  /// The call that this rank is in, or that is next.
+  [[nodiscard]] std::uint64_t unfinished_call() const { return call_.number + (in_call() ? 0 : 1); }
   [[nodiscard]] const std::string& own_name() const { return names_[rank_]; }
 
   // The shell's side. `events` is null between calls.
@@ -228,7 +252,12 @@ class StreamRank : public RankTransport {
   void check_left(std::uint32_t stream);
   /// True when it raised a failure.
   bool check_ahead(std::uint32_t stream);
-  [[nodiscard]] bool owes(std::uint32_t stream) const { return program_->awaits(stream) || link(stream).loans > 0; }
+  /// In the order in which it matters: a peer that has gone on has shown its message before it said so.
+  [[nodiscard]] bool owes(std::uint32_t stream) const {
+    if (on_board_) return !board_.shows(streams_.peer(stream));
+    return program_->awaits(stream) || link(stream).loans > 0;
+  }
+  void count_call(StreamProgram& program);
   void refill(Link& l);
   void told(Link& l) const {
     l.hello_due = false;
@@ -269,6 +298,11 @@ class StreamRank : public RankTransport {
   std::uint64_t moved_ = 0;  // what has come from peers, but for pings: frames, and parts of them
   Beside beside_;
   std::uint64_t loans_ = 0;  // segments of this call that peers have been lent and not taken
+  Board board_;
+  bool on_board_ = false;         // in a call whose messages are shown
+  std::uint32_t not_shown_ = 0;   // the first rank whose message of this call has not been seen
+  std::uint64_t shown_call_ = 0;  // the last in which all were seen there
+  SteadyTime shown_at_;
   BounceArea bounce_area_;
   struct BouncedPart {
     std::uint32_t next = 0;                    // of the same op

@@ -27,6 +27,7 @@ class Cut {
   [[nodiscard]] std::uint32_t segments() const { return segments_; }
   [[nodiscard]] std::int64_t element_bytes() const { return element_bytes_; }
   [[nodiscard]] std::int64_t begin(std::uint32_t segment) const {
+    if (segments_ == 1) return segment * each_ * element_bytes_;
     return (each_ * segment + static_cast<std::int64_t>(rest_ * segment / segments_)) * element_bytes_;
   }
   [[nodiscard]] std::int64_t length(std::uint32_t segment) const { return begin(segment + 1) - begin(segment); }

@@ -47,7 +47,7 @@ class PipeRank final : public StreamRank {
   void lend_one_of(std::uint64_t each) { lend_each_ = each; }
   [[nodiscard]] std::uint64_t fetched() const { return fetched_; }
   bool poll(TransportEvents& events) override {
-    bool any = false;
+    bool any = on_board() && bug_->looks_at_boards() && check_board();
     for (std::uint32_t stream = 0; stream < stream_count(); ++stream)
       any = (bug_->resumes(stream) && resume(stream, &events)) || any;
     return report_failure(events) || any;
@@ -62,10 +62,12 @@ class PipeRank final : public StreamRank {
   using StreamRank::has_outgoing;
   using StreamRank::in_doubt;
   using StreamRank::is_open;
+  using StreamRank::on_board;
   using StreamRank::readable;
   using StreamRank::received;
   using StreamRank::room;
   using StreamRank::sent;
+  using StreamRank::set_board;
   using StreamRank::take_leave;
 
  protected:

@@ -66,6 +66,9 @@ class StreamBug : public Transport, public TransportEvents {
                                                    std::size_t /*bytes*/) const {
     return where;
   }
+  /// May a call whose messages are shown end?
+  [[nodiscard]] virtual bool have_shown(bool all) const { return all; }
+  [[nodiscard]] virtual bool looks_at_boards() const { return true; }
   /// Whose bounce area is taken for that of a rank.
   [[nodiscard]] virtual std::uint32_t area_of(std::uint32_t rank) const { return rank; }
 

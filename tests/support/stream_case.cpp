@@ -7,11 +7,14 @@
 #include "support/small_schedules.h"
 #include "support/stream_world.h"
 #include "topology/spec.h"
+#include "transport/board.h"
+#include "verify/one_shot.h"
 
 namespace hocket::test {
 namespace {
 
-constexpr std::uint64_t kLongEach = 16;  // one case of so many is long
+constexpr std::uint64_t kLongEach = 16;    // one case of so many is long
+constexpr std::uint64_t kOneShotEach = 6;  // one of so many is of a one-shot plan
 constexpr std::int64_t kLongBytes = std::int64_t{512} << 10;
 
 /// Can no op of `rank` be the last before some op of `other` has run? Followed through dependencies and messages.
@@ -100,6 +103,21 @@ void lengthen(SimulatedCase& c) {
   c.inputs = rough_inputs(what, random);
 }
 
+/// The same amount by a one-shot all-reduce.
+void make_one_shot(SimulatedCase& c, bool mismatch) {
+  BoundCollective what = c.plan->what();
+  what.collective = {CollectiveKind::kAllReduce, what.collective.ranks, 0};
+  const auto topology = topology_from_spec(fmt::format("full:{}", what.collective.ranks), {});
+  if (what.collective.ranks == 1 || !topology) return;
+  const auto verified = plan_algorithm(*find_algorithm("one_shot").value(), {*topology, what.collective}).value();
+  const Bytes segment{Board::kBytesMax};
+  c.plan = std::make_shared<const Plan>(Plan::bind(verified, what, segment).value());
+  what.op = what.op == ReduceOp::kMax ? ReduceOp::kSum : ReduceOp::kMax;
+  if (mismatch) c.foreign = std::make_shared<const Plan>(Plan::bind(verified, what, segment).value());
+  Random random(c.seed);
+  c.inputs = rough_inputs(c.plan->what(), random);
+}
+
 }  // namespace
 
 std::string_view name_of(StreamScenario scenario) {
@@ -110,6 +128,7 @@ std::string_view name_of(StreamScenario scenario) {
 SimulatedCase draw_stream_case(StreamScenario scenario, std::uint64_t seed) {
   const bool mismatch = scenario == StreamScenario::kMismatch;
   SimulatedCase c = draw_case(mismatch ? Scenario::kMismatch : Scenario::kClean, seed);
+  if (seed % kOneShotEach == 4) make_one_shot(c, mismatch);
   // In most collectives a stranger finds out by itself; the leaf of a reduce may be through before anybody does.
   const auto leaves = [&c] { return c.ranks() > 2 && c.plan->what().collective.kind == CollectiveKind::kReduce; };
   for (std::uint64_t i = 1; scenario == StreamScenario::kOtherPlan && seed % 4 != 0 && !leaves() && i < 100; ++i)

@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "engine/rank_run.h"
 #include "support/pipe_rank.h"
+#include "verify/one_shot.h"
 
 namespace hocket::test {
 namespace {
@@ -24,6 +25,7 @@ struct WorldRank {
         transport(r, streams, *bug),
         run(plan, r, *bug),
         odd(odd_plan, r, *bug) {
+    messages.resize(plan.what().collective.ranks);
     loaded = transport.load(bug->announced(messages_of(run.program()))).value();
     odd_loaded = transport.load(bug->announced(messages_of(odd.program()))).value();
   }
@@ -33,6 +35,7 @@ struct WorldRank {
   RankRun odd;  // what a stranger runs in its odd call
   std::unique_ptr<LoadedProgram> loaded;
   std::unique_ptr<LoadedProgram> odd_loaded;
+  std::vector<const std::byte*> messages;  // that the others have shown
   RankBytes output;
   std::optional<Error> error;
   std::uint32_t call = 0;  // finished
@@ -54,6 +57,7 @@ class StreamWorld {
     for (const auto& rank : ranks_) rank->transport.lend_one_of(plant.lend_one_of.value_or(c.options.seed % 4));
     const auto segment = static_cast<std::uint64_t>(c.plan->segment().count);
     if (plant.bounces.value_or(c.options.seed % 5 > 1)) share_areas(segment);
+    if (c.options.seed % 3 > 0) share_board();
     most_ = std::max(most_, segment);
     capacity_ = 1 + random_.below(random_.chance(0.5) ? 100 : 5000) * (1 + segment / 256);
     victim_ = static_cast<std::uint32_t>(random_.below(c.ranks()));
@@ -102,6 +106,10 @@ class StreamWorld {
     areas_.resize(ranks_.size());
     for (auto& area : areas_) area.resize(lines * 64 * (case_.options.seed % 2 == 0 ? 4 : 8));
     for (const auto& rank : ranks_) rank->transport.bounce_through(areas_);
+  }
+  void share_board() {
+    board_ = std::vector<BoardSlots>(ranks_.size());
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) ranks_[r]->transport.set_board(Board(board_, r));
   }
   /// The pipe that leads out of a rank's stream, and the one that leads into it.
   Pipe& out_of(std::uint32_t rank, std::uint32_t stream) { return pipes_[rank][stream]; }
@@ -153,9 +161,20 @@ class StreamWorld {
       if (scenario_ == StreamScenario::kDeath && random_.chance(0.3)) vanish(r);
       return true;
     }
+    if (rank.transport.on_board()) return take_shown(r, run) || moved;
     const bool may_end = rank.bug->call_may_end(rank.transport.flushed(), rank.transport.all_sent());
     if (run.engine().done() && may_end) finish(r);
     return moved || !rank.running;
+  }
+
+  bool take_shown(std::uint32_t r, RankRun& run) {
+    WorldRank& rank = *ranks_[r];
+    if (!rank.bug->have_shown(rank.transport.all_shown())) return false;
+    for (std::uint32_t peer = 0; peer < ranks_.size(); ++peer) rank.messages[peer] = rank.transport.shown(peer);
+    run.engine().finish_one_shot(rank.messages);
+    ++outcome_.one_shots;
+    finish(r);
+    return true;
   }
 
   void start(std::uint32_t r, RankRun& run) {
@@ -164,7 +183,14 @@ class StreamWorld {
     rank.output.assign(static_cast<std::size_t>(case_.plan->output_bytes().count), std::byte{0xee});
     const auto bound = run.bind({case_.inputs[r].data(), rank.output.data()});
     rank.bug->call_begins(run.engine(), rank.output.data());
-    rank.transport.begin(is_stranger(r) ? *rank.odd_loaded : *rank.loaded);
+    LoadedProgram& loaded = is_stranger(r) ? *rank.odd_loaded : *rank.loaded;
+    const auto shown = one_shot_bytes(run.program().plan(), rank.transport.shown_bytes_max());
+    if (bound && !board_.empty() && shown) {
+      const std::byte* message = run.start_one_shot();
+      rank.transport.begin_shown(loaded, {message, message == nullptr ? 0 : *shown});
+      return;
+    }
+    rank.transport.begin(loaded);
     if (bound) run.start();
   }
 
@@ -341,6 +367,7 @@ class StreamWorld {
   std::vector<Streams> streams_;               // by rank
   std::vector<std::vector<Pipe>> pipes_;       // by rank and its stream
   std::vector<std::vector<std::byte>> areas_;  // by rank
+  std::vector<BoardSlots> board_;              // by rank, in some worlds
   std::vector<std::unique_ptr<WorldRank>> ranks_;
   std::uint64_t most_ = 350;  // bytes that move at once
   std::size_t capacity_ = 1;

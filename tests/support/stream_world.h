@@ -34,6 +34,7 @@ struct StreamOutcome {
   std::uint64_t bounced = 0;         // segments
   std::uint64_t bounces_sent = 0;    // for lack of room in the area
   std::uint64_t bounces_waited = 0;  // ops, for room
+  std::uint64_t one_shots = 0;       // calls of ranks that ended by what all had shown
   std::uint64_t held = 0;            // times a rank was a call ahead of a peer
   std::uint64_t told = 0;
   std::uint64_t by_further = 0;  // of calls under way, that took a stream beyond the first

@@ -94,6 +94,16 @@ struct EndsBeforeAllIsSent : StreamBug {
   [[nodiscard]] bool call_may_end(bool /*flushed*/, bool /*all_sent*/) const override { return true; }
 };
 
+/// A call whose messages are shown ends when its own is.
+struct EndsBeforeAllHaveShown : StreamBug {
+  [[nodiscard]] bool have_shown(bool /*all*/) const override { return true; }
+};
+
+/// What a peer shows of another call is not there yet.
+struct WaitsForWhoIsInAnotherCall : StreamBug {
+  [[nodiscard]] bool looks_at_boards() const override { return false; }
+};
+
 /// A lent segment is read where the one before it lies.
 struct ReadsTheLoanBefore : StreamBug {
   [[nodiscard]] const std::byte* lent_from(const std::byte* where, std::uint32_t segment,
@@ -317,6 +327,8 @@ INSTANTIATE_TEST_SUITE_P(
         plant<SendsStagedFromTheSource>("SendsStagedFromTheSource"),
         plant<EndsBeforeLoansAreTaken>("EndsBeforeLoansAreTaken", StreamScenario::kClean, 1),
         plant<EndsBeforeAllIsSent>("EndsBeforeAllIsSent", StreamScenario::kClean, 0, false),
+        plant<EndsBeforeAllHaveShown>("EndsBeforeAllHaveShown"),
+        plant<WaitsForWhoIsInAnotherCall>("WaitsForWhoIsInAnotherCall", StreamScenario::kMismatch),
         plant<ReadsTheLoanBefore>("ReadsTheLoanBefore", StreamScenario::kClean, 1),
         plant<LeavesFurtherStreamsHeld>("LeavesFurtherStreamsHeld"),
         plant<TakesAnEndForSilence>("TakesAnEndForSilence", StreamScenario::kDeath),

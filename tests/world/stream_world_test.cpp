@@ -32,6 +32,7 @@ struct Probes {
   std::uint64_t bounces_sent = 0;
   std::uint64_t bounces_waited = 0;
   std::uint64_t by_further = 0;
+  std::uint64_t one_shots = 0;
   std::uint64_t deaths = 0;
   std::uint64_t vanished = 0;
   std::array<std::uint64_t, test::kStreamCalls> deaths_in{};  // by call
@@ -48,6 +49,7 @@ struct Probes {
     bounces_sent += o.bounces_sent;
     bounces_waited += o.bounces_waited;
     by_further += o.by_further;
+    one_shots += o.one_shots;
     deaths += o.dead ? 1 : 0;
     vanished += o.vanished.size();
     if (o.dead) ++deaths_in[o.calls[*o.dead]];
@@ -77,6 +79,7 @@ TEST_P(StreamWorld, EverySeedIsRightOrNamesTheCause) {
   EXPECT_GE(probes.bounces_sent, 100U);
   EXPECT_GE(probes.bounces_waited, 100U);
   EXPECT_GE(probes.by_further, 100000U);
+  EXPECT_GE(probes.one_shots, 100U);
   if (GetParam() == StreamScenario::kClean) return;
   EXPECT_GE(probes.failed, 300U);
   EXPECT_GE(probes.told, 20U);

@@ -94,6 +94,7 @@ ShmRank::ShmRank(std::uint32_t rank, std::vector<std::string> names, std::shared
   }
   segment_->touch(rank);
   set_bounce_area(segment_->bounce_bytes());
+  set_board(Board(segment_->board(), rank));
   if (options.lends) show_memory();
 }
 
@@ -169,6 +170,25 @@ void ShmRank::begin(LoadedProgram& program) {
   for (std::uint32_t peer = 0; untried_ > 0 && peer < rank_count(); ++peer) try_memory(peer);
 }
 
+void ShmRank::begin_shown(LoadedProgram& program, std::span<const std::byte> message) {
+  StreamRank::begin_shown(program, message);
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+    if (peer != rank()) ring(peer, Doorbell::kBytes);
+  }
+}
+
+/// A rank that has failed in this call after it showed its message ends the call all the same: its words come by
+/// poll().
+bool ShmRank::all_shown() {
+  if (!StreamRank::all_shown()) return false;
+  for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
+    const ShmSegment::RankState& theirs = segment_->state(peer);
+    if (theirs.failed.load(std::memory_order_acquire) != 0 && theirs.words.call <= unfinished_call()) return false;
+  }
+  note_shown(recent_time());
+  return true;
+}
+
 ShmRank::~ShmRank() {
   take_leave();
   flush_until(steady_clock::now() + kLeaveTime);
@@ -225,7 +245,7 @@ void ShmRank::ring(std::uint32_t peer, std::uint32_t reason) {
 bool ShmRank::poll(TransportEvents& events) {
   events_ = &events;
   if (report_failure(events)) return true;
-  bool any = false;
+  bool any = on_board() && check_board();
   for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
     if (has_outgoing(peer)) any = write(peer, &events) || any;
     any = resume(peer, &events) || any;
@@ -251,6 +271,7 @@ bool ShmRank::close_gone() {
 void ShmRank::leave_words() {
   ShmSegment::LastWords& words = segment_->state(rank()).words;
   words.code = static_cast<std::uint32_t>(failure()->code);
+  words.call = unfinished_call();
   words.length = static_cast<std::uint32_t>(told_text().copy(words.text.data(), words.text.size()));
   segment_->state(rank()).failed.store(1, std::memory_order_seq_cst);
 }
@@ -266,6 +287,7 @@ bool ShmRank::hear_words(std::uint32_t peer) {
 
 bool ShmRank::something_to_do() {
   if (interrupted_.load(std::memory_order_seq_cst) || failure()) return true;
+  if (on_board() && shown_more()) return true;
   for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
     Peer& p = peers_[peer];
     if (readable(peer) && (p.in.available() > 0 || p.in.damaged() || !p.gone.empty())) return true;

@@ -39,6 +39,8 @@ class ShmRank final : public StreamRank {
   ~ShmRank() override;
 
   void begin(LoadedProgram& program) override;
+  void begin_shown(LoadedProgram& program, std::span<const std::byte> message) override;
+  [[nodiscard]] bool all_shown() override;
   bool poll(TransportEvents& events) override;
   void rest(SteadyTime until) override;
   void interrupt() override;

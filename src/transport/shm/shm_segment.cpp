@@ -15,7 +15,7 @@
 namespace hocket {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x686f636b65740001ULL;
+constexpr std::uint64_t kMagic = 0x686f636b65740002ULL;
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 /// With few ranks one ring is as long as a second-level cache, for what bounce_area.h says of memory written again; all
@@ -50,7 +50,8 @@ ShmSegment::ShmSegment(std::uint32_t ranks, Use use)
       ring_size_(use == Use::kMessages ? kRingBytesOfMessages : ring_size_for(ranks)),
       bounce_bytes_(use == Use::kMessages ? kBounceBytesOfMessages : kBounceBytes),
       states_begin_(kPage),
-      rings_begin_(round_up(states_begin_ + ranks * sizeof(RankState), kPage)),
+      board_begin_(round_up(states_begin_ + ranks * sizeof(RankState), kPage)),
+      rings_begin_(round_up(board_begin_ + ranks * sizeof(BoardSlots), kPage)),
       bytes_begin_(round_up(rings_begin_ + std::size_t{ranks} * ranks * sizeof(Ring), kPage)),
       bounce_begin_(
           round_up(bytes_begin_ + std::size_t{ranks} * ranks * ring_size_, use == Use::kMessages ? kPage : kHugePage)),

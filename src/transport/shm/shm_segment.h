@@ -1,8 +1,9 @@
-// ShmSegment: the memory through which the ranks of one host talk: a doorbell, a state and a bounce area per rank, a
-// ring per ordered pair. It is a memfd without a name, so that nothing is left whichever process is killed when;
-// sealed, so that nobody can shrink it under the others. Another process maps it through /proc/PID/fd and compares its
-// token. Ownership: this mapping; the memory goes with the last one. Threading: what is shared inside is atomic.
-// Refuses: systems without memfd, more ranks than kRanksMax, and memory that is not the job's (an Error each).
+// ShmSegment: the memory through which the ranks of one host talk: a doorbell, a state, a bounce area and a place on
+// the board per rank, a ring per ordered pair. It is a memfd without a name, so that nothing is left whichever process
+// is killed when; sealed, so that nobody can shrink it under the others. Another process maps it through /proc/PID/fd
+// and compares its token. Ownership: this mapping; the memory goes with the last one. Threading: what is shared inside
+// is atomic. Refuses: systems without memfd, more ranks than kRanksMax, and memory that is not the job's (an Error
+// each).
 #pragma once
 
 #include <array>
@@ -11,6 +12,7 @@
 
 #include "net/descriptor.h"
 #include "net/secret.h"
+#include "transport/board.h"
 #include "transport/shm/byte_ring.h"
 #include "transport/shm/doorbell.h"
 #include "transport/shm/peer_memory.h"
@@ -41,6 +43,7 @@ class ShmSegment {
   struct LastWords {
     std::uint32_t code = 0;
     std::uint32_t length = 0;
+    std::uint64_t call = 0;  // in which it failed; those before were over for it
     std::array<char, 2048> text{};
   };
   /// What every rank shows the others.
@@ -58,6 +61,10 @@ class ShmSegment {
     RingPositions positions;
     std::atomic<std::uint32_t> reads_memory{0};  // the reader has read the writer's own memory
   };
+  /// Where ranks show each other short messages.
+  [[nodiscard]] std::span<BoardSlots> board() const {
+    return {reinterpret_cast<BoardSlots*>(base_ + board_begin_), ranks_};
+  }
   [[nodiscard]] Ring& ring(std::uint32_t from, std::uint32_t to) { return rings()[pair(from, to)]; }
   [[nodiscard]] std::span<std::byte> ring_bytes(std::uint32_t from, std::uint32_t to) {
     return {base_ + bytes_begin_ + pair(from, to) * ring_size_, ring_size_};
@@ -84,6 +91,7 @@ class ShmSegment {
   std::size_t ring_size_;
   std::size_t bounce_bytes_;
   std::size_t states_begin_;
+  std::size_t board_begin_;
   std::size_t rings_begin_;
   std::size_t bytes_begin_;
   std::size_t bounce_begin_;
