@@ -43,8 +43,11 @@ Result<void> CommunicatorCore::begin() {
   HOCKET_TRY_ASSIGN(near_pair_source_, read_plan_source({.topology = {}, .plan_file = {}}, 2, "shm"));
   HOCKET_TRY_ASSIGN(far_pair_source_, read_plan_source({.topology = {}, .plan_file = {}}, 2, "tcp"));
   auto holder = std::make_shared<std::unique_ptr<RankTransport>>(std::move(transport));
+  DriverOptions driver = settings_.driver;
+  driver.watcher = &collective_watcher_;
+  driver.watched_late = true;
   queues_.push_back(std::make_unique<CallQueue>(
-      QueueOptions{rank(), settings_.driver, settings_.progress, settings_.cost, &*source_, log_, {}},
+      QueueOptions{rank(), driver, settings_.progress, settings_.cost, &*source_, log_, {}},
       [holder](SteadyTime) -> Result<std::unique_ptr<RankTransport>> { return std::move(*holder); }, failure_,
       [this] { spread(); }));
   return run({.operation = Operation::kBarrier});  // nobody goes on before all are connected with all

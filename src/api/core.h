@@ -60,10 +60,26 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   /// Of the messages between this rank and `peer`.
   struct MessageWatcher final : WaitWatcher {
     MessageWatcher(CommunicatorCore& owner, std::uint32_t other) : core(&owner), peer(other) {}
-    void waits(bool waits) override { core->note_wait(peer, waits); }
-    [[nodiscard]] std::string chain() override { return core->chain_or_cause(peer); }
+    void waits(std::uint32_t /*waits_for*/) override { core->note_wait({peer, false}, true); }
+    void waits_no_more() override { core->note_wait({peer, false}, false); }
+    [[nodiscard]] std::string chain(std::uint32_t /*waits_for*/) override { return core->chain_or_cause(peer); }
     CommunicatorCore* core;
     std::uint32_t peer;
+  };
+  /// Of the collectives: what holds one up may be a message that a rank waits for, which only the notes tell.
+  struct CollectiveWatcher final : WaitWatcher {
+    explicit CollectiveWatcher(CommunicatorCore& owner) : core(&owner) {}
+    void waits(std::uint32_t waits_for) override { core->note_wait({peer = waits_for, true}, true); }
+    void waits_no_more() override { core->note_wait({peer, true}, false); }
+    [[nodiscard]] std::string chain(std::uint32_t waits_for) override { return core->chain_by_message(waits_for); }
+    CommunicatorCore* core;
+    std::uint32_t peer = 0;
+  };
+  /// What a rank says that it waits for.
+  struct Wait {
+    std::uint32_t peer = 0;
+    bool in_collective = false;  // otherwise for its half of a message
+    auto operator<=>(const Wait&) const = default;
   };
 
   CommunicatorCore(Settings settings, Job job) : settings_(std::move(settings)), job_(std::move(job)) {}
@@ -96,15 +112,24 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   [[nodiscard]] Result<Descriptor> reach_sender(const std::string& key, std::uint32_t from, SteadyTime deadline);
   [[nodiscard]] Error explained(const Error& error);
   [[nodiscard]] Result<void> check_peer(std::uint32_t peer, SteadyTime deadline);
-  /// What all ranks may read: this rank waits for that peer to begin its half of a message, or no longer.
-  void note_wait(std::uint32_t peer, bool waits);
+  /// What all ranks may read: this rank waits so, or no longer.
+  void note_wait(Wait wait, bool waits);
   /// For whom `peer`, for which this rank waits, waits itself, and so on: a circle when that leads back to this rank,
-  /// otherwise up to a rank that has not said that it waits. Empty when `peer` has not.
+  /// otherwise up to a rank that has not said that it waits, or a circle of others. Empty when `peer` has not.
   [[nodiscard]] Result<std::string> chain_through(std::uint32_t peer);
+  /// The same in numbers.
+  struct WaitWalk {
+    std::vector<std::uint32_t> ranks;  // from this one on, or those of the circle
+    bool circle = false;
+    bool by_message = false;  // somebody reached waits for a message
+  };
+  [[nodiscard]] Result<WaitWalk> walk_from(std::uint32_t peer);
   /// The same; where the ranks' notes cannot be read any more, what is heard instead.
   [[nodiscard]] std::string chain_or_cause(std::uint32_t peer);
-  /// The peers that it waits for, as it has said last.
-  [[nodiscard]] Result<std::vector<std::uint32_t>> last_note_of(std::uint32_t peer);
+  /// Empty also when nobody on the way waits for a message: then the collective's own signs of life tell more.
+  [[nodiscard]] std::string chain_by_message(std::uint32_t peer);
+  /// What it waits for, as it has said last.
+  [[nodiscard]] Result<std::vector<Wait>> last_note_of(std::uint32_t peer);
   [[nodiscard]] Result<void> share(std::span<const std::byte> mine, std::span<std::byte> all);
   [[nodiscard]] Settings settings_of(std::vector<std::uint32_t> ranks, std::string source) const;
 
@@ -120,11 +145,12 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   std::optional<PlanSource> far_pair_source_;
   std::vector<std::uint32_t> near_;                        // ranks with which collectives talk through memory
   std::mutex store_mutex_;                                 // of the store, and the next two
-  std::multiset<std::uint32_t> waits_;                     // peers whose half of a message is awaited
+  std::multiset<Wait> waits_;                              // of this rank
   std::size_t notes_ = 0;                                  // of changes of it, in the store
   mutable std::mutex mutex_;                               // the three below
   std::vector<std::unique_ptr<MessageWatcher>> watchers_;  // of the messages
-  std::vector<std::unique_ptr<CallQueue>> queues_;         // the first: collectives
+  CollectiveWatcher collective_watcher_{*this};
+  std::vector<std::unique_ptr<CallQueue>> queues_;  // the first: collectives
   std::vector<SharedRange> registered_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> messages_;  // by sender and receiver
 };

@@ -71,9 +71,9 @@ Result<std::unique_ptr<RankTransport>> CommunicatorCore::connect(std::uint32_t f
   const std::string key = fmt::format("message/{}/{}", from, to);
   const bool sends = from == rank();
   const std::uint32_t peer = sends ? to : from;
-  note_wait(peer, true);
+  note_wait({peer, false}, true);
   Result<Descriptor> link = sends ? await_receiver(key, to, deadline) : reach_sender(key, from, deadline);
-  if (link) note_wait(peer, false);  // otherwise it stands, for the other ranks' errors
+  if (link) note_wait({peer, false}, false);  // otherwise it stands, for the other ranks' errors
   if (!link) return tl::unexpected<Error>(explained(link.error()));
   using Way = PairEnds::Way;
   const bool insists = settings_.transport.name == "shm";
@@ -122,57 +122,85 @@ Result<void> CommunicatorCore::check_peer(std::uint32_t peer, SteadyTime deadlin
 }
 
 /// A wait is noted only when there is room for its end too.
-void CommunicatorCore::note_wait(std::uint32_t peer, bool waits) {
+void CommunicatorCore::note_wait(Wait wait, bool waits) {
   const std::lock_guard lock(store_mutex_);
+  if (!job_.store) return;
   if (waits) {
     if (notes_ + waits_.size() + 2 > kNotesMax) return;
-    waits_.insert(peer);
+    waits_.insert(wait);
   } else {
-    const auto found = waits_.find(peer);
+    const auto found = waits_.find(wait);
     if (found == waits_.end()) return;
     waits_.erase(found);
   }
+  std::string words;
+  for (const Wait& w : waits_) words += fmt::format("{}{} ", w.in_collective ? 'c' : 'm', w.peer);
   // Only errors are worded by it: that it cannot be noted is none.
-  [[maybe_unused]] const auto noted = job_.store->set(
-      waits_key(rank(), notes_++), fmt::format("{}", fmt::join(waits_, " ")), steady_clock::now() + kSlice);
+  [[maybe_unused]] const auto noted =
+      job_.store->set(waits_key(rank(), notes_++), std::move(words), steady_clock::now() + kSlice);
 }
 
 /// Under the store's lock.
-Result<std::vector<std::uint32_t>> CommunicatorCore::last_note_of(std::uint32_t peer) {
+Result<std::vector<CommunicatorCore::Wait>> CommunicatorCore::last_note_of(std::uint32_t peer) {
   std::string last;
   for (std::size_t note = 0; note < kNotesMax; ++note) {
     HOCKET_TRY_ASSIGN(auto words, job_.store->get(waits_key(peer, note), steady_clock::now()));
     if (!words) break;
     last = std::move(*words);
   }
-  std::istringstream numbers(last);
-  std::vector<std::uint32_t> peers;
-  for (std::uint32_t next = 0; numbers >> next;) {
-    if (next < size()) peers.push_back(next);
+  std::istringstream words(last);
+  std::vector<Wait> waits;
+  char kind = 0;
+  for (std::uint32_t next = 0; words >> kind >> next;) {
+    if (next < size() && next != peer) waits.push_back({next, kind == 'c'});
   }
-  return peers;
+  return waits;
 }
 
 /// Who waits for several is followed to all of them: to this rank, else to the first that has not said that it waits.
 Result<std::string> CommunicatorCore::chain_through(std::uint32_t peer) {
+  HOCKET_TRY_ASSIGN(const WaitWalk walk, walk_from(peer));
+  std::vector<std::string> names;
+  names.reserve(walk.ranks.size());
+  for (const std::uint32_t r : walk.ranks) names.push_back(job_.members[r].text());
+  if (walk.circle) return circle_text(names);
+  return names.empty() ? std::string() : chain_text(names) + ", of which no wait is known";
+}
+
+std::string CommunicatorCore::chain_by_message(std::uint32_t peer) {
+  const Result<WaitWalk> walk = walk_from(peer);
+  if (!walk || !walk->by_message) return {};
+  return chain_through(peer).value_or("");
+}
+
+Result<CommunicatorCore::WaitWalk> CommunicatorCore::walk_from(std::uint32_t peer) {
   const std::lock_guard lock(store_mutex_);
+  WaitWalk walk;
   std::map<std::uint32_t, std::uint32_t> reached_from{{peer, rank()}};
+  std::map<std::uint32_t, std::uint32_t> first_wait;
   std::vector<std::uint32_t> open{peer};
   std::optional<std::uint32_t> end;
   for (std::size_t i = 0; i < open.size(); ++i) {
-    HOCKET_TRY_ASSIGN(const std::vector<std::uint32_t> peers, last_note_of(open[i]));
-    if (peers.empty() && !end) end = open[i];
-    for (const std::uint32_t next : peers) {
-      if (reached_from.try_emplace(next, open[i]).second) open.push_back(next);
+    HOCKET_TRY_ASSIGN(const std::vector<Wait> waits, last_note_of(open[i]));
+    if (waits.empty() && !end) end = open[i];
+    for (const Wait& wait : waits) {
+      first_wait.try_emplace(open[i], wait.peer);
+      walk.by_message = walk.by_message || !wait.in_collective;
+      if (reached_from.try_emplace(wait.peer, open[i]).second) open.push_back(wait.peer);
     }
   }
-  const bool circle = reached_from.contains(rank());
-  if (!circle && (!end || *end == peer)) return std::string();
-  std::vector<std::string> names;
-  for (std::uint32_t at = circle ? reached_from[rank()] : *end; at != rank(); at = reached_from[at])
-    names.insert(names.begin(), job_.members[at].text());
-  names.insert(names.begin(), own_name());
-  return circle ? circle_text(names) : chain_text(names) + ", of which no wait is known";
+  walk.circle = reached_from.contains(rank()) || !end;
+  if (walk.circle && !reached_from.contains(rank())) {  // all that were reached wait for each other
+    std::uint32_t at = peer;
+    for (std::size_t i = 0; i < open.size(); ++i) at = first_wait[at];
+    for (std::uint32_t next = at; walk.ranks.empty() || next != at; next = first_wait[next]) walk.ranks.push_back(next);
+    return walk;
+  }
+  if (!walk.circle && *end == peer) return walk;
+  for (std::uint32_t at = walk.circle ? reached_from[rank()] : *end; at != rank(); at = reached_from[at])
+    walk.ranks.insert(walk.ranks.begin(), at);
+  walk.ranks.insert(walk.ranks.begin(), rank());
+  return walk;
 }
 
 std::string CommunicatorCore::chain_or_cause(std::uint32_t peer) {

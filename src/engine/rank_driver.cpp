@@ -88,7 +88,7 @@ Result<void> RankDriver::start(const RankBuffers& buffers, std::chrono::nanoseco
 Result<void> RankDriver::finish() {
   transport_->end();
   if (!outcome_) {
-    if (std::exchange(watched_, false)) options_.watcher->waits(false);
+    if (std::exchange(watched_, false)) options_.watcher->waits_no_more();
     return {};
   }
   Error error = std::move(*outcome_);
@@ -163,7 +163,9 @@ void RankDriver::wait(SteadyTime now) {
     transport_->rest(now);  // who spins for good looks after its peers too, which some transports do only there
     transport_->beat(suspect());
     beat_at_ = now + options_.heartbeat;
-    if (options_.watcher != nullptr && !std::exchange(watched_, true)) options_.watcher->waits(true);
+    const bool long_enough = !options_.watched_late || now - started_ >= timeout_ / 2;
+    if (options_.watcher != nullptr && long_enough && !std::exchange(watched_, true))
+      options_.watcher->waits(suspect());
     return;  // the next poll sends it
   }
   const bool spins = !one_shot_ || !shares_core();
@@ -178,7 +180,7 @@ bool RankDriver::end(Error error) {
   const bool named = !call.empty() && error.text.find(call) != std::string::npos;
   if (error.code == Code::kTimeout && !named) {
     // A peer that has said for whom it waits is not the one to blame.
-    const std::string chain = options_.watcher == nullptr ? "" : options_.watcher->chain();
+    const std::string chain = options_.watcher == nullptr ? "" : options_.watcher->chain(suspect());
     const std::string late = chain.empty() ? transport_->late_ranks(suspect()) : chain;
     if (!late.empty()) error.text += "; " + late;
   }

@@ -23,10 +23,12 @@ namespace hocket {
 class WaitWatcher {
  public:
   virtual ~WaitWatcher() = default;
-  /// A call waits since a heartbeat, or that call has ended well.
-  virtual void waits(bool waits) = 0;
-  /// Who waits for whom, from this rank on, as far as ranks have said; empty when its peer has said nothing.
-  [[nodiscard]] virtual std::string chain() = 0;
+  /// A call waits for that rank since a heartbeat, or, where DriverOptions say so, since half of its time.
+  virtual void waits(std::uint32_t waits_for) = 0;
+  /// That call has ended well.
+  virtual void waits_no_more() = 0;
+  /// Who waits for whom, from this rank on, as far as ranks have said; empty when `waits_for` has said nothing.
+  [[nodiscard]] virtual std::string chain(std::uint32_t waits_for) = 0;
 };
 
 struct DriverOptions {
@@ -35,6 +37,7 @@ struct DriverOptions {
   std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(500);
   const Failure* stop = nullptr;  // of the whole communicator: ends every call once it is set
   WaitWatcher* watcher = nullptr;
+  bool watched_late = false;  // it hears of a wait when half of the call's time has gone
   /// Of messages between two ranks, by rank of their plan: what the user calls it.
   std::vector<std::uint32_t> called{};
 };

@@ -136,6 +136,57 @@ INSTANTIATE_TEST_SUITE_P(Over, ApiChain,
                                               std::get<1>(param.param) ? "Connected" : "Unconnected");
                          });
 
+class ApiBarrier : public testing::TestWithParam<test::MessageWay> {};
+
+/// Rank 0 sends to rank 1, which is in a barrier, where all wait for rank 0.
+TEST_P(ApiBarrier, AMessageAndABarrierThatWaitForEachOtherAreACircle) {
+  const test::HeardRun run = test::run_heard(4, GetParam(), [](std::uint32_t rank) -> std::string {
+    auto& comm = connect_for_good();
+    SAY_ERROR(comm);
+    const float value = 1;
+    Call call = rank == 0 ? send_to(1, value) : Call{.operation = Operation::kBarrier};
+    call.timeout = milliseconds(rank == 0 ? 4000 : 3000);
+    SAY_ERROR(comm->run(call));
+    return "success";
+  });
+  for (const RankEnd& end : run.ends) {
+    const std::string said = without_places(end.said);
+    EXPECT_TRUE(has(said, "rank 0 waits for rank 1, that for rank 0") ||
+                has(said, "rank 1 waits for rank 0, that for rank 1"))
+        << said;
+    EXPECT_FALSE(has(said, "no progress from rank 0")) << said;
+  }
+}
+
+/// Rank 1 does something else, rank 0 waits for its message, the others in a barrier for rank 0.
+TEST_P(ApiBarrier, WhoWaitsForAMessageIsNotBlamedForTheBarrier) {
+  const test::HeardRun run = test::run_heard(4, GetParam(), [](std::uint32_t rank) -> std::string {
+    auto& comm = connect_for_good();
+    SAY_ERROR(comm);
+    if (rank == 1) {
+      std::this_thread::sleep_for(seconds(5));
+      return "slept";
+    }
+    float value = 0;
+    Call call = rank == 0 ? receive_from(1, value) : Call{.operation = Operation::kBarrier};
+    call.timeout = milliseconds(rank == 0 ? 4000 : 3000);
+    SAY_ERROR(comm->run(call));
+    return "success";
+  });
+  for (std::uint32_t r : {0U, 2U, 3U}) {
+    const std::string said = without_places(run.ends[r].said);
+    EXPECT_FALSE(has(said, "no progress from rank 0")) << said;
+    if (r == 0) {
+      EXPECT_TRUE(has(said, "no connection in time with rank 1")) << said;
+      continue;
+    }
+    EXPECT_TRUE(has(said, "waits for rank 0, that for rank 1, of which no wait is known")) << said;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, ApiBarrier, testing::Values(test::kMemoryWay, test::kTcpWay),
+                         [](const auto& param) { return std::string(param.param.name); });
+
 class ApiWords : public testing::TestWithParam<test::MessageWay> {};
 
 /// What rank 1 says of a message from rank 3 that it does not get.
