@@ -28,6 +28,7 @@ Result<std::shared_ptr<CommunicatorCore>> CommunicatorCore::open(Settings settin
 Result<void> CommunicatorCore::begin() {
   log_ = DebugLog(settings_.debug, own_name());
   log_.print(DebugLevel::kMeeting, "{}", job_.way);
+  settings_.driver.name = own_name();
   HOCKET_TRY_ASSIGN(OpenTransport opened, open_transport(job_, settings_.transport, settings_.rendezvous.deadline));
   std::unique_ptr<RankTransport> transport = std::move(opened.transport);
   log_.print(DebugLevel::kMeeting, "talks through {}", opened.name);

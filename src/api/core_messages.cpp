@@ -82,7 +82,8 @@ Result<std::unique_ptr<RankTransport>> CommunicatorCore::connect(std::uint32_t f
                       .way = !is_near(peer) ? Way::kTcp
                              : insists      ? Way::kMemoryOnly
                                             : Way::kMemory,
-                      .lends = settings_.transport.lends};
+                      .lends = settings_.transport.lends,
+                      .witness = make_witness(job_)};
   Result<OpenPair> pair =
       open_pair(ends, std::move(*link), deadline, [this, peer, deadline] { return check_peer(peer, deadline); });
   if (!pair) return tl::unexpected<Error>(explained(pair.error()));

@@ -97,7 +97,7 @@ Result<void> RankDriver::finish() {
 }
 
 void RankDriver::abort(const std::string& reason) {
-  aborted_.report({Code::kCancelled, fmt::format("rank {}: aborted: {}", own_rank(), reason)});
+  aborted_.report({Code::kCancelled, fmt::format("{}: aborted: {}", own_name(), reason)});
   transport_->interrupt();
 }
 
@@ -143,8 +143,7 @@ bool RankDriver::turn(Waiting waiting) {
   }
   if (now - started_ >= timeout_) {
     const std::chrono::duration<double> limit = timeout_;
-    return end(
-        {Code::kTimeout, fmt::format("rank {}: not done within {}", own_rank(), format_seconds({limit.count()}))});
+    return end({Code::kTimeout, fmt::format("{}: not done within {}", own_name(), format_seconds({limit.count()}))});
   }
   if (!moved && waiting == Waiting::kSleeps) wait(now);
   return false;
@@ -200,6 +199,12 @@ std::string RankDriver::position_of_one_shot() const {
                        run_.program().plan().schedule().describe(op.end.op));
   }
   return "all messages have come";
+}
+
+std::string RankDriver::own_name() const {
+  if (!options_.name.empty()) return options_.name;
+  const std::uint32_t rank = run_.program().rank();
+  return fmt::format("rank {}", options_.called.empty() ? rank : options_.called[rank]);
 }
 
 std::string RankDriver::position() const {

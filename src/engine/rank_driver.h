@@ -40,6 +40,7 @@ struct DriverOptions {
   bool watched_late = false;  // it hears of a wait when half of the call's time has gone
   /// Of messages between two ranks, by rank of their plan: what the user calls it.
   std::vector<std::uint32_t> called{};
+  std::string name{};  // of this rank in errors: "rank 2 (host a, pid 17)"; empty: by number
 };
 
 /// May a turn sleep when there is nothing to do?
@@ -76,10 +77,7 @@ class RankDriver {
   [[nodiscard]] std::uint32_t suspect() const;
   [[nodiscard]] std::string position() const;
   [[nodiscard]] std::string position_of_one_shot() const;
-  [[nodiscard]] std::uint32_t own_rank() const {
-    const std::uint32_t rank = run_.program().rank();
-    return options_.called.empty() ? rank : options_.called[rank];
-  }
+  [[nodiscard]] std::string own_name() const;
 
   RankTransport* transport_;
   DriverOptions options_;

@@ -129,18 +129,22 @@ void tune(const Descriptor& socket) {
   }
 }
 
-Result<void> read_exactly(const Descriptor& socket, std::span<std::byte> bytes, SteadyTime deadline) {
-  while (!bytes.empty()) {
+Result<std::size_t> read_some(const Descriptor& socket, std::span<std::byte> bytes, SteadyTime deadline) {
+  for (;;) {
     const ssize_t got = ::recv(socket.get(), bytes.data(), bytes.size(), 0);
-    if (got > 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(got));
-      continue;
-    }
+    if (got > 0) return static_cast<std::size_t>(got);
     if (got == 0) return fail(Code::kPeerFailed, "the connection was closed");
     if (errno == EINTR) continue;
     if (errno != EAGAIN) return fail(Code::kPeerFailed, "the connection broke: {}", system_words(errno));
     pollfd ready{socket.get(), POLLIN, 0};
     if (wait_for({&ready, 1}, deadline) == 0) return fail(Code::kTimeout, "no answer");
+  }
+}
+
+Result<void> read_exactly(const Descriptor& socket, std::span<std::byte> bytes, SteadyTime deadline) {
+  while (!bytes.empty()) {
+    HOCKET_TRY_ASSIGN(const std::size_t got, read_some(socket, bytes, deadline));
+    bytes = bytes.subspan(got);
   }
   return {};
 }

@@ -44,6 +44,8 @@ int wait_for(std::span<pollfd> descriptors, SteadyTime deadline);
 /// has begun under BBR would go on pacing.
 void tune(const Descriptor& socket);
 
+/// What there is, at least a byte. A peer that has closed is kPeerFailed.
+[[nodiscard]] Result<std::size_t> read_some(const Descriptor& socket, std::span<std::byte> bytes, SteadyTime deadline);
 /// All bytes, or an Error; a peer that closes in between is kPeerFailed.
 [[nodiscard]] Result<void> read_exactly(const Descriptor& socket, std::span<std::byte> bytes, SteadyTime deadline);
 [[nodiscard]] Result<void> write_all(const Descriptor& socket, std::span<const std::byte> bytes, SteadyTime deadline);

@@ -24,6 +24,9 @@ constexpr milliseconds kSlack{2000};
 constexpr milliseconds kFarewell{2000};
 constexpr milliseconds kStay{5000};
 constexpr std::uint64_t kStays = 2;
+constexpr std::string_view kFailureKey = "failure";
+/// For whoever else asks the same client.
+constexpr milliseconds kMoment{100};
 
 }  // namespace
 
@@ -82,6 +85,15 @@ class StoreServer::Service {
     std::uint64_t word = 0;
     stays_ = ::read(stop_.get(), &word, sizeof(word)) == sizeof(word) && word == kStays;
     leaving_at_ = steady_clock::now() + (stays_ ? kStay : kFarewell);
+    say_to_all('.', "");
+  }
+
+  void say_to_all(char what, std::string_view words, const Client* but = nullptr) {
+    for (const auto& client : clients_) {
+      if (client.get() == but) continue;
+      client->out += spell_reply(what, words);
+      write(*client);
+    }
   }
 
   /// A process that was wrongly told the rank of another may come and go beside it.
@@ -119,7 +131,8 @@ class StoreServer::Service {
     write(client);
   }
 
-  /// One request at a time: a client that asks again before it has its answer waits.
+  /// One request at a time: a client that asks again before it has its answer waits. One that has gone may have said
+  /// why with its last.
   void read(Client& client) {
     std::array<char, 4096> bytes{};
     while (!client.gone && client.in.size() < kStoreRequestMax + 4) {
@@ -130,7 +143,7 @@ class StoreServer::Service {
       if (got > 0) client.in.append(bytes.data(), static_cast<std::size_t>(got));
     }
     const auto length = read_length(client.in);
-    if (!length || client.gone || !client.awaited.empty()) return;
+    if (!length || !client.awaited.empty()) return;
     if (*length > kStoreRequestMax) {
       client.gone = true;
     } else if (client.in.size() >= 4 + std::size_t{*length}) {
@@ -166,6 +179,7 @@ class StoreServer::Service {
       return;
     }
     client.out += spell_reply('+', "");
+    if (found == words_.end() && request.key == kFailureKey) say_to_all('*', request.value, &client);
     publish(std::string(request.key), request.value);
   }
 
@@ -231,30 +245,94 @@ Result<StoreClient> StoreClient::connect(const Address& address, const Secret& s
   return StoreClient(std::move(*socket), address.text());
 }
 
-Result<std::optional<std::string>> StoreClient::ask(std::string_view request, SteadyTime deadline) {
+std::optional<std::string> StoreClient::take_frame() {
+  const std::optional<std::uint32_t> length = read_length(in_);
+  if (!length || in_.size() - 4 < *length) return std::nullopt;
+  std::string body = in_.substr(4, *length);
+  in_.erase(0, 4 + std::size_t{*length});
+  return body;
+}
+
+Result<std::string> StoreClient::hear(SteadyTime until) {
+  for (;;) {
+    while (std::optional<std::string> body = take_frame()) {
+      if (body->starts_with('*')) {
+        failure_ = body->substr(1);
+      } else if (body->starts_with('.')) {
+        leaves_ = true;
+      } else if (owed_ > 0 && !body->empty()) {
+        --owed_;
+        return std::move(*body);
+      } else {
+        return fail(Code::kMalformed, "an answer to nothing");
+      }
+    }
+    if (read_length(in_).value_or(0) > kStoreRequestMax)
+      return fail(Code::kMalformed, "an answer of impossible length");
+    std::array<std::byte, 4096> bytes{};
+    HOCKET_TRY_ASSIGN(const std::size_t got, read_some(socket_, bytes, until));
+    in_.append(reinterpret_cast<const char*>(bytes.data()), got);
+  }
+}
+
+/// What came before the end counts.
+void StoreClient::note_end(const Error& error) {
+  while (hear(steady_clock::now())) {
+  }
+  ended_ = error.code == Code::kPeerFailed;
+  socket_.reset();
+}
+
+/// Answers come in the order of the questions, perhaps late. Half a question would make nonsense of the next one.
+Result<std::string> StoreClient::answer_to(std::string_view request, SteadyTime until) {
+  if (!socket_.open()) return fail(Code::kPeerFailed, "the connection was closed");
+  const Result<void> sent = write_all(socket_, std::as_bytes(std::span(request)), until);
+  if (!sent) {
+    note_end(sent.error());
+    return tl::unexpected<Error>(sent.error());
+  }
+  ++owed_;
+  Result<std::string> answer = hear(until);
+  while (answer && owed_ > 0) answer = hear(until);
+  if (!answer && answer.error().code != Code::kTimeout) note_end(answer.error());
+  return answer;
+}
+
+Result<std::optional<std::string>> StoreClient::ask(std::string_view request, SteadyTime until) {
   const auto failed = [this](const Error& error) {
     return fail(error.code, "store of rank 0 at {}: {}", address_, error.text);
   };
-  if (const auto sent = write_all(socket_, std::as_bytes(std::span(request)), deadline + kSlack); !sent)
-    return failed(sent.error());
-  std::string length(4, '\0');
-  if (const auto got = read_exactly(socket_, std::as_writable_bytes(std::span(length)), deadline + kSlack); !got)
-    return failed(got.error());
-  const std::uint32_t bytes = read_length(length).value_or(0);
-  if (bytes == 0 || bytes > kStoreRequestMax) return failed({Code::kMalformed, "an answer of impossible length"});
-  std::string body(bytes, '\0');
-  if (const auto got = read_exactly(socket_, std::as_writable_bytes(std::span(body)), deadline + kSlack); !got)
-    return failed(got.error());
-  if (body[0] == '-') return std::optional<std::string>();
-  if (body[0] != '+') return failed({Code::kMismatch, body.substr(1)});
-  return std::optional(body.substr(1));
+  const std::unique_lock lock(*mutex_, until);
+  if (!lock) return failed({Code::kTimeout, "it is being asked something else"});
+  const Result<std::string> answer = answer_to(request, until);
+  if (!answer) return failed(answer.error());
+  if (answer->front() == '-') return std::optional<std::string>();
+  if (answer->front() != '+') return failed({Code::kMismatch, answer->substr(1)});
+  return std::optional(answer->substr(1));
+}
+
+StoreClient::Overheard StoreClient::overhear() {
+  const std::unique_lock lock(*mutex_, kMoment);
+  if (!lock) return {};
+  if (socket_.open()) {
+    Result<std::string> late = hear(steady_clock::now());
+    while (late) late = hear(steady_clock::now());
+    if (late.error().code != Code::kTimeout) note_end(late.error());
+  }
+  return {failure_, ended_ && !leaves_ && !failure_};
+}
+
+Result<void> StoreClient::tell_failure(std::string_view words, SteadyTime deadline) {
+  const std::string_view all = words.substr(0, kStoreValueMax);
+  HOCKET_TRY(ask(spell_request({.sets = true, .wait_ms = 0, .key = kFailureKey, .value = all}), deadline));
+  return {};
 }
 
 Result<void> StoreClient::set(std::string_view key, std::string_view value, SteadyTime deadline) {
   if (key.empty() || key.size() > kStoreKeyMax || value.size() > kStoreValueMax)
     return fail(Code::kInvalidArgument, "key of {} bytes with a value of {}: at most {} and {}", key.size(),
                 value.size(), kStoreKeyMax, kStoreValueMax);
-  HOCKET_TRY(ask(spell_request({.sets = true, .wait_ms = 0, .key = key, .value = value}), deadline));
+  HOCKET_TRY(ask(spell_request({.sets = true, .wait_ms = 0, .key = key, .value = value}), deadline + kSlack));
   return {};
 }
 
@@ -262,7 +340,7 @@ Result<std::optional<std::string>> StoreClient::get(std::string_view key, Steady
   if (key.empty() || key.size() > kStoreKeyMax)
     return fail(Code::kInvalidArgument, "key of {} bytes: at most {}", key.size(), kStoreKeyMax);
   const auto wait = static_cast<std::uint32_t>(milliseconds_until(deadline));
-  return ask(spell_request({.sets = false, .wait_ms = wait, .key = key, .value = {}}), deadline);
+  return ask(spell_request({.sets = false, .wait_ms = wait, .key = key, .value = {}}), deadline + kSlack);
 }
 
 }  // namespace hocket

@@ -1,11 +1,15 @@
 // Store: where ranks that do not know each other yet leave words for one another: rank 0 serves, all ask.
-// StoreServer keeps the words in memory behind a Gate; StoreClient asks over one connection. A key is set once.
-// Ownership: the server owns its thread; values are copies. Threading: server and client are used from one thread each.
+// StoreServer keeps the words in memory behind a Gate; StoreClient asks over one connection. A key is set once. Why a
+// rank fails is sent to all clients unasked: their connections are otherwise quiet, so that it always finds room there,
+// and whoever comes late reads it when server and sender have long ended.
+// Ownership: the server owns its thread; values are copies. Threading: the server is used from one thread, a client
+// from any.
 // Refuses: keys over 256 bytes, values over 64 KiB, more than 64 Ki keys, setting a key again to something else, and
 // waiting beyond a deadline (an Error names the key and who answered last).
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,12 +53,33 @@ class StoreClient {
   /// Waits until somebody sets it; nothing when the deadline comes first.
   [[nodiscard]] Result<std::optional<std::string>> get(std::string_view key, SteadyTime deadline);
 
- private:
-  StoreClient(Descriptor socket, std::string address) : socket_(std::move(socket)), address_(std::move(address)) {}
-  [[nodiscard]] Result<std::optional<std::string>> ask(std::string_view request, SteadyTime deadline);
+  /// For all other clients; only the first such words of a job count. When this returns well they are on their way.
+  [[nodiscard]] Result<void> tell_failure(std::string_view words, SteadyTime deadline);
+  struct Overheard {
+    std::optional<std::string> failure;
+    bool died = false;  // the server has ended out of order, and without word of a failure
+  };
+  /// What has come unasked by now.
+  [[nodiscard]] Overheard overhear();
 
+ private:
+  StoreClient(Descriptor socket, std::string address)
+      : mutex_(std::make_unique<std::timed_mutex>()), socket_(std::move(socket)), address_(std::move(address)) {}
+  [[nodiscard]] Result<std::optional<std::string>> ask(std::string_view request, SteadyTime until);
+  /// The next answer; what comes unasked is noted.
+  [[nodiscard]] Result<std::string> hear(SteadyTime until);
+  [[nodiscard]] Result<std::string> answer_to(std::string_view request, SteadyTime until);
+  [[nodiscard]] std::optional<std::string> take_frame();
+  void note_end(const Error& error);
+
+  std::unique_ptr<std::timed_mutex> mutex_;  // all below
   Descriptor socket_;
   std::string address_;
+  std::string in_;
+  std::size_t owed_ = 0;  // answers, also such as did not come in time
+  std::optional<std::string> failure_;
+  bool leaves_ = false;  // the server, in order
+  bool ended_ = false;   // the server's end of the connection
 };
 
 }  // namespace hocket

@@ -1,6 +1,7 @@
 // The words between StoreClient and StoreServer, as pure functions.
 //   request  length u32, then: 'S' key-length u16 key value   |   'G' milliseconds u32 key
 //   reply    length u32, then: '+' value   |   '-' (not there in time)   |   '!' words (refused)
+//   unasked  length u32, then: '*' words of a failure   |   '.' (the server ends in order)
 // Little-endian. Threading: pure functions. Refuses: requests beyond kStoreRequestMax or cut short (nothing comes
 // back).
 #pragma once

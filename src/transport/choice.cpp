@@ -19,6 +19,7 @@ Result<OpenTransport> open_transport(Job& job, const TransportChoice& choice, St
   const std::string wish = choice.by_cable ? "tcp" : choice.name;
   HOCKET_TRY_ASSIGN(HostGroup host, meet_in_memory(job, wish, deadline));
   const std::uint32_t rank = job.launch.rank;
+  const std::shared_ptr<Witness> witness = make_witness(job);
   if (choice.plug_in != nullptr) {
     HOCKET_TRY_ASSIGN(auto plugged, choice.plug_in->open(job, deadline));
     if (job.store) HOCKET_TRY(job.store->set(met_key(rank), "", deadline));
@@ -31,9 +32,11 @@ Result<OpenTransport> open_transport(Job& job, const TransportChoice& choice, St
   if (host.segment && host.ranks.size() == job.members.size()) {
     auto through_memory = ShmRank::make(rank, std::move(names), std::move(host.segment), std::move(job.links),
                                         {.lends = choice.lends, .wake = {}});
+    through_memory->set_witness(witness);
     return OpenTransport{"shm", std::move(host.ranks), std::move(through_memory)};
   }
   HOCKET_TRY_ASSIGN(auto over_tcp, TcpRank::make(rank, names, std::move(job.links), job.streams));
+  over_tcp->set_witness(witness);
   if (!host.segment) return OpenTransport{"tcp", {}, std::move(over_tcp)};
   std::vector<std::uint32_t> near = host.ranks;
   return OpenTransport{"shm+tcp", std::move(near),

@@ -142,6 +142,7 @@ Result<OpenPair> open_pair(const PairEnds& ends, Descriptor link, SteadyTime dea
     HOCKET_TRY_ASSIGN(transport, TcpRank::make(ends.rank, ends.names, std::move(links)));
   }
   transport->carry_messages();
+  transport->set_witness(ends.witness);
   made.transport = std::move(transport);
   return made;
 }

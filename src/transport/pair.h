@@ -10,6 +10,7 @@
 
 #include "net/descriptor.h"
 #include "transport/rank_transport.h"
+#include "transport/witness.h"
 
 namespace hocket {
 
@@ -23,6 +24,7 @@ struct PairEnds {
   std::vector<std::string> names;  // of both, "rank 2 (host a, pid 17)"
   Way way = Way::kTcp;
   bool lends = true;  // as TransportChoice
+  std::shared_ptr<Witness> witness{};
 };
 
 struct OpenPair {

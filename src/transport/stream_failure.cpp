@@ -2,7 +2,8 @@
 // The process of a rank that has heard of a death may end at once, and so do its streams, as those of the dead rank do.
 // Whoever sees an end without a word before it hence asks whether that rank has died or was told something: for
 // kHearsay all that has come on any stream is still taken in, also behind a call that was not begun here, and a word of
-// the cause decides. Without one all that are lost are named.
+// the cause decides. Without one the witness is asked: a connection may have been too full for words. Where nobody has
+// said any all that are lost are named.
 #include <algorithm>
 #include <utility>
 
@@ -29,8 +30,14 @@ void StreamRank::heard(std::uint32_t stream, Code code, std::string_view text) {
   if (failure_) return;
   link(stream).left = true;
   link(stream).bye_number = ~std::uint64_t{0};
+  be_told(code, text, name_of(stream));
+}
+
+/// Words that begin with the name of who says them need it no second time.
+void StreamRank::be_told(Code code, std::string_view text, const std::string& by) {
   told_ = text;
-  raise({code, fmt::format("{} was told by {}: {}", names_[rank_], name_of(stream), told_)});
+  const bool named = by.empty() || told_.starts_with(by + " ") || told_.starts_with(by + ":");
+  raise({code, fmt::format("{} was told{}: {}", names_[rank_], named ? "" : " by " + by, told_)});
 }
 
 void StreamRank::closed(std::uint32_t stream, const std::string& why) {
@@ -56,6 +63,14 @@ bool StreamRank::hears_others() const {
 }
 
 void StreamRank::conclude() {
+  const Testimony known = witness_ ? witness_->ask() : Testimony{};
+  if (known.told) return be_told(known.told->code, known.told->text, "");
+  if (!known.died.empty()) {
+    const auto seen =
+        std::find_if(losses_.begin(), losses_.end(), [&](const Loss& loss) { return names_[loss.peer] == known.died; });
+    const std::string why = seen == losses_.end() ? "it ended without a word" : seen->why;
+    return raise({Code::kPeerFailed, fmt::format("{} lost {}: {}", names_[rank_], known.died, why)});
+  }
   std::string text = names_[rank_];
   for (const Loss& loss : losses_)
     text += fmt::format("{} lost {}: {}", &loss == losses_.data() ? "" : ";", names_[loss.peer], loss.why);
@@ -83,6 +98,7 @@ void StreamRank::fail(const Error& error) {
   if (has_told()) return;
   abort_text_ = (told_.empty() ? error.text : told_).substr(0, kAbortBytesMax);
   if (abort_text_.empty()) abort_text_ = "unknown";
+  if (witness_) witness_->tell({error.code, abort_text_});
   for (Link& l : links_) {
     l.sends.clear();
     l.first_taken = kNoOp;

@@ -17,6 +17,7 @@
 #include "transport/bounce_area.h"
 #include "transport/call_notice.h"
 #include "transport/stream_program.h"
+#include "transport/witness.h"
 
 namespace hocket {
 
@@ -56,6 +57,8 @@ class StreamRank : public RankTransport {
   void count_in(const StreamRank& half, std::vector<std::int32_t> places) { beside_ = {&half, std::move(places)}; }
   [[nodiscard]] std::string late_ranks(std::uint32_t waits_for) const override;
   [[nodiscard]] std::string call_text() const override { return text_of(call_); }
+  /// Whom it tells of its failure first, and asks before it says who has died.
+  void set_witness(std::shared_ptr<Witness> witness) { witness_ = std::move(witness); }
   /// Its calls are messages between two ranks, and are called so in texts. Before the first.
   void carry_messages() { messages_ = true; }
 
@@ -274,6 +277,8 @@ class StreamRank : public RankTransport {
   void take_back(OpId id, std::uint32_t count);
   void queue_taken(Link& l);
   void raise(Error error);
+  /// `by`: name of a rank; empty: the words say enough.
+  void be_told(Code code, std::string_view text, const std::string& by);
   void note_loss(std::uint32_t stream, const std::string& why);
   /// Some stream may still bring a word of the cause.
   [[nodiscard]] bool hears_others() const;
@@ -322,6 +327,7 @@ class StreamRank : public RankTransport {
   };
   std::vector<Loss> losses_;  // in the order in which they were noticed
   SteadyTime verdict_at_ = SteadyTime::max();
+  std::shared_ptr<Witness> witness_;
   bool listening_ = false;
   bool messages_ = false;
   std::optional<Error> failure_;

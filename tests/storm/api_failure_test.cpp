@@ -208,7 +208,8 @@ TEST(ApiFailure, WhoIsToldOfACallDoesNotSayItAgain) {
     return "success";
   });
   const std::string& said = ends[1].said;
-  for (const char* once : {"rank 0: not done within 1.5 s", "no progress from rank 2", "all_reduce of 1 f32 sum"}) {
+  EXPECT_NE(said.find(") was told: rank 0 (host "), std::string::npos) << said;
+  for (const char* once : {"): not done within 1.5 s", "no progress from rank 2", "all_reduce of 1 f32 sum"}) {
     EXPECT_NE(said.find(once), std::string::npos) << said;
     EXPECT_EQ(said.find(once), said.rfind(once)) << said;
   }

@@ -81,7 +81,7 @@ class StreamWorld {
       outcome_.bounced += rank->transport.bounce_counts().copied;
       outcome_.bounces_sent += rank->transport.bounce_counts().sent;
       outcome_.bounces_waited += rank->transport.bounce_counts().waits;
-      outcome_.told += rank->error && rank->error->text.find("was told by") != std::string::npos ? 1 : 0;
+      outcome_.told += rank->error && rank->error->text.find("was told") != std::string::npos ? 1 : 0;
     }
     return std::move(outcome_);
   }

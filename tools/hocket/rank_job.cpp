@@ -130,6 +130,7 @@ Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFl
   HOCKET_TRY_ASSIGN(const Settings settings, flags.settings(launch));
   HOCKET_TRY_ASSIGN(Job joined, join(settings.rendezvous));
   std::unique_ptr<RankJob> made(new RankJob(std::move(joined), settings.driver));
+  made->driver_options_.name = made->job_.members[launch.rank].text();
   made->tells_ = settings.debug >= DebugLevel::kMeeting;
   if (made->tells()) fmt::print(stderr, "hocket: rank {}: {}\n", launch.rank, made->job_.way);
   HOCKET_TRY_ASSIGN(made->talk_, open_transport(made->job_, settings.transport, settings.rendezvous.deadline));
