@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "base/circle.h"
+#include "base/listing.h"
 #include "base/units.h"
 #include "net/word.h"
 #include "transport/stream_rank.h"
@@ -101,7 +102,10 @@ std::string StreamRank::late_ranks(std::uint32_t waits_for) const {
   if (messages_) return late_half(1 - rank_);
   std::string text = circle_of(waits_for);
   const SteadyTime now = std::chrono::steady_clock::now();
-  const auto add = [&text](const std::string& words) { text += (text.empty() ? "" : "; ") + words; };
+  std::size_t count = 0;
+  const auto add = [&](const std::string& words) {
+    if (++count <= kListedMax) text += (text.empty() ? "" : "; ") + words;
+  };
   for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
     const Sighting seen = sighting(peer);
     if (seen.explained) continue;
@@ -117,7 +121,7 @@ std::string StreamRank::late_ranks(std::uint32_t waits_for) const {
       add(fmt::format("{} is {}", names_[peer], where));
     }
   }
-  return text;
+  return text + and_more(count);
 }
 
 }  // namespace hocket

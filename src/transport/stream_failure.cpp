@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/listing.h"
 #include "transport/stream_rank.h"
 
 namespace hocket {
@@ -72,8 +73,9 @@ void StreamRank::conclude() {
     return raise({Code::kPeerFailed, fmt::format("{} lost {}: {}", names_[rank_], known.died, why)});
   }
   std::string text = names_[rank_];
-  for (const Loss& loss : losses_)
+  for (const Loss& loss : std::span(losses_).first(listed_of(losses_.size())))
     text += fmt::format("{} lost {}: {}", &loss == losses_.data() ? "" : ";", names_[loss.peer], loss.why);
+  text += and_more(losses_.size());
   raise({Code::kPeerFailed, std::move(text)});
 }
 
