@@ -194,7 +194,8 @@ class Communicator {
   [[nodiscard]] Result<std::optional<Communicator>> split(std::optional<std::uint32_t> color, std::int64_t key);
   [[nodiscard]] Result<Communicator> dup();
   /// After a failure: the ranks that are not in `lost` form a new communicator. Only they call it, all with the same
-  /// list. On one host: one kernel, network and folder for private files, whatever hosts are called.
+  /// ranks, in any order. One that is gone and not in `lost` is an error at once. On one host: one kernel, network and
+  /// folder for private files, whatever hosts are called.
   [[nodiscard]] Result<Communicator> shrink(std::span<const std::uint32_t> lost);
 
   /// From now on the other ranks of this host read what collectives send from this memory where it lies, without a

@@ -24,6 +24,7 @@ class Rank final : public StreamRank {
   void rest(SteadyTime until) override;
   void interrupt() override;
   void fail(const Error& error) override;
+  [[nodiscard]] bool has_gone(std::uint32_t peer) const override { return peer != rank() && has_ended(links_[peer]); }
 
  private:
   Rank(std::uint32_t rank, std::vector<std::string> names, std::unique_ptr<Wire> wire, std::vector<Descriptor> links);

@@ -372,6 +372,11 @@ void CallQueue::halt() {
   changed_.notify_all();
 }
 
+bool CallQueue::has_gone(std::uint32_t peer) {
+  const std::lock_guard lock(mutex_);
+  return transport_ && !busy_ && transport_->has_gone(peer);
+}
+
 void CallQueue::listen(SteadyTime until) {
   struct NoCall final : TransportEvents {
     void arrived(OpId /*receive*/, std::uint32_t /*segments*/) override {}

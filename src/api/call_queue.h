@@ -78,6 +78,8 @@ class CallQueue {
   void halt();
   /// Where no call is under way, and none will be: hears until then what peers say of a failure, and reports it.
   void listen(SteadyTime until);
+  /// As far as the transport can tell and nobody uses it now.
+  [[nodiscard]] bool has_gone(std::uint32_t peer);
   /// close(): no more calls. leave() waits until what was started is over; then the transport leaves in order.
   void close();
   void leave();

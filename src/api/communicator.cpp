@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <fmt/ranges.h>
+
 #include "api/core.h"
+#include "base/listing.h"
 #include "transport/shared_memory.h"
 
 namespace hocket {
@@ -18,6 +21,15 @@ constexpr std::chrono::hours kWaitMax{24};
 void drop(std::shared_ptr<CommunicatorCore>& core) {
   if (core && core->in_child()) new std::shared_ptr<CommunicatorCore>(core);  // never destroyed
   core.reset();
+}
+
+/// Ranks whose lists differ look for each other in vain, and cannot tell.
+Error in_shrink(Error error, std::uint32_t ranks, std::span<const std::uint32_t> lost) {
+  const std::string names =
+      lost.empty() ? "none" : fmt::format("{}", fmt::join(lost.first(listed_of(lost.size())), ", "));
+  error.text += fmt::format("; in shrink of {} ranks without {}{}: all that are left must call it, with the same list",
+                            ranks, names, and_more(lost.size()));
+  return error;
 }
 
 }  // namespace
@@ -160,8 +172,9 @@ Result<Communicator> Communicator::dup() {
 Result<Communicator> Communicator::shrink(std::span<const std::uint32_t> lost) {
   HOCKET_TRY_ASSIGN(Settings settings, core_->shrink(lost));
   HOCKET_TRY(core_->check_together(lost));
-  HOCKET_TRY_ASSIGN(std::shared_ptr<CommunicatorCore> core, CommunicatorCore::open(std::move(settings)));
-  return Communicator(std::move(core));
+  Result<std::shared_ptr<CommunicatorCore>> core = CommunicatorCore::open(std::move(settings));
+  if (!core) return tl::unexpected<Error>(in_shrink(std::move(core.error()), size(), lost));
+  return Communicator(std::move(*core));
 }
 
 Result<void> Communicator::register_memory(const void* begin) { return core_->register_memory(begin); }

@@ -20,9 +20,12 @@ constexpr std::chrono::milliseconds kFarewell{100};
 
 Result<std::shared_ptr<CommunicatorCore>> CommunicatorCore::open(Settings settings) {
   HOCKET_TRY_ASSIGN(Job job, join(settings.rendezvous));
+  const Acquaintance before = std::exchange(settings.rendezvous.before, {});
   const std::shared_ptr<CommunicatorCore> made(new CommunicatorCore(std::move(settings), std::move(job)));
-  HOCKET_TRY(made->begin());
-  return made;
+  Result<void> begun = made->begin();
+  if (begun) return made;
+  if (!before.names.empty()) begun.error().text += " (ranks are numbered as in the new communicator)";
+  return tl::unexpected<Error>(std::move(begun.error()));
 }
 
 Result<void> CommunicatorCore::begin() {

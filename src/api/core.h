@@ -32,7 +32,7 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
 
   /// What a rank of a new communicator begins with; null for ranks without a colour.
   [[nodiscard]] Result<std::unique_ptr<Settings>> split(std::optional<std::uint32_t> color, std::int64_t key);
-  [[nodiscard]] Result<Settings> shrink(std::span<const std::uint32_t> lost) const;
+  [[nodiscard]] Result<Settings> shrink(std::span<const std::uint32_t> lost);
   /// Whether those that are not lost can meet through a private file: hosts of one name may be several.
   [[nodiscard]] Result<void> check_together(std::span<const std::uint32_t> lost) const;
 
@@ -131,7 +131,9 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   /// What it waits for, as it has said last.
   [[nodiscard]] Result<std::vector<Wait>> last_note_of(std::uint32_t peer);
   [[nodiscard]] Result<void> share(std::span<const std::byte> mine, std::span<std::byte> all);
-  [[nodiscard]] Settings settings_of(std::vector<std::uint32_t> ranks, std::string source) const;
+  [[nodiscard]] Settings settings_of(std::vector<std::uint32_t> ranks, std::string source);
+  /// Whether those of them that this rank is connected with still are.
+  [[nodiscard]] Result<void> check_partners(const std::vector<std::uint32_t>& ranks);
 
   void spread() const;
 

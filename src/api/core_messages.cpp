@@ -8,6 +8,7 @@
 
 #include "api/core.h"
 #include "base/circle.h"
+#include "base/listing.h"
 #include "transport/pair.h"
 
 namespace hocket {
@@ -261,7 +262,7 @@ Result<void> CommunicatorCore::share(std::span<const std::byte> mine, std::span<
 }
 
 /// What the ranks of a part begin with; the first of them is rank 0 there.
-Settings CommunicatorCore::settings_of(std::vector<std::uint32_t> ranks, std::string source) const {
+Settings CommunicatorCore::settings_of(std::vector<std::uint32_t> ranks, std::string source) {
   Settings made = settings_;
   made.plan_file = ranks.size() == size() ? settings_.plan_file : "";
   made.topology_ranks.clear();
@@ -289,7 +290,21 @@ Settings CommunicatorCore::settings_of(std::vector<std::uint32_t> ranks, std::st
   made.rendezvous.listener = -1;
   made.rendezvous.secret = job_.secret == nullptr ? "" : job_.secret->text();
   made.rendezvous.deadline = steady_clock::now() + settings_.driver.timeout;
+  for (const std::uint32_t r : ranks) made.rendezvous.before.names.push_back(job_.members[r].text());
+  made.rendezvous.before.check = [this, ranks] { return check_partners(ranks); };
   return made;
+}
+
+/// A rank leaves its old communicator only when all have met in the new one: whose connection has ended will not come.
+Result<void> CommunicatorCore::check_partners(const std::vector<std::uint32_t>& ranks) {
+  std::string names;
+  std::size_t count = 0;
+  for (const std::uint32_t r : ranks) {
+    if (!queue(0).has_gone(r) || ++count > kListedMax) continue;
+    names += (names.empty() ? "" : ", ") + job_.members[r].text();
+  }
+  if (count == 0) return {};
+  return fail(Code::kPeerFailed, "{} lost {}{} before all ranks were connected", own_name(), names, and_more(count));
 }
 
 Result<std::unique_ptr<Settings>> CommunicatorCore::split(std::optional<std::uint32_t> color, std::int64_t key) {
@@ -326,8 +341,13 @@ Result<std::unique_ptr<Settings>> CommunicatorCore::split(std::optional<std::uin
   return made;
 }
 
-Result<Settings> CommunicatorCore::shrink(std::span<const std::uint32_t> lost) const {
+Result<Settings> CommunicatorCore::shrink(std::span<const std::uint32_t> lost) {
   if (mark_.is_child()) HOCKET_TRY(check_usable());
+  for (const std::uint32_t r : lost) {
+    if (r >= size())
+      return fail(Code::kInvalidArgument, "{}: shrink without rank {}, which is not below the {} ranks", own_name(), r,
+                  size());
+  }
   std::vector<std::uint32_t> ranks;
   std::string names;
   for (std::uint32_t r = 0; r < size(); ++r) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/listing.h"
 #include "net/private_file.h"
 #include "net/root.h"
 
@@ -63,6 +64,7 @@ class Joining {
 
   Result<Job> run() {
     HOCKET_TRY_ASSIGN(const Root root, find_root(launch_, !options_.secret.empty()));
+    HOCKET_TRY(check_known());
     HOCKET_TRY(launch_.rank == 0 ? serve(root) : reach(root));
     HOCKET_TRY(open_gate());
     HOCKET_TRY(gather());
@@ -72,6 +74,36 @@ class Joining {
   }
 
  private:
+  [[nodiscard]] std::string name_of(std::uint32_t rank) const {
+    return options_.before.names.empty() ? fmt::format("rank {}", rank) : options_.before.names[rank];
+  }
+  [[nodiscard]] std::string own_name() const { return name_of(launch_.rank); }
+  /// Ranks that were told their numbers on their own know the others by what they have left.
+  [[nodiscard]] std::string name_of(const Member& member) const {
+    return options_.before.names.empty() ? member.text() : name_of(member.rank);
+  }
+
+  /// Of those that have met before; asked anew after some time.
+  Result<void> check_known() {
+    const SteadyTime now = steady_clock::now();
+    if (!options_.before.check || now < check_at_) return {};
+    check_at_ = now + kSlice;
+    return options_.before.check();
+  }
+
+  /// Who serves them may have heard first that some will not come.
+  Error with_cause(Error error) {
+    check_at_ = {};
+    Result<void> known = error.code == Code::kPeerFailed ? check_known() : Result<void>{};
+    return known ? std::move(error) : std::move(known.error());
+  }
+
+  Result<StoreClient> open_store(const Address& address, SteadyTime deadline) {
+    Result<StoreClient> store = StoreClient::connect(address, *job_.secret, launch_.rank, deadline);
+    if (!store) return fail(store.error().code, "{}: store of {}: {}", own_name(), name_of(0), store.error().text);
+    return store;
+  }
+
   Result<void> set_secret(const std::string& text) {
     HOCKET_TRY_ASSIGN(Secret secret, text.empty() ? Secret::random() : Secret::from_text(text));
     job_.secret = std::make_unique<Secret>(std::move(secret));
@@ -94,7 +126,7 @@ class Joining {
                         PrivateFile::write(root.file, RootWords{address, job_.secret->text()}.text(), root.folder));
     }
     note_way(root, address);
-    HOCKET_TRY_ASSIGN(job_.store, StoreClient::connect(address, *job_.secret, 0, options_.deadline));
+    HOCKET_TRY_ASSIGN(job_.store, open_store(address, options_.deadline));
     root_ = address;
     return {};
   }
@@ -134,7 +166,7 @@ class Joining {
   Result<void> check_twins() {
     HOCKET_TRY_ASSIGN(const auto twins, job_.store->get(kTwinsKey, steady_clock::now()));
     if (!twins) return {};
-    return fail(Code::kMismatch, "rank {}: {}", launch_.rank, *twins);
+    return fail(Code::kMismatch, "{}: {}", own_name(), *twins);
   }
 
   /// Where all ranks look for rank 0, or where this rank chooses and then says.
@@ -155,13 +187,15 @@ class Joining {
   Result<void> reach(const Root& root) {
     if (root.file.empty()) {
       HOCKET_TRY(set_secret(options_.secret));
-      HOCKET_TRY_ASSIGN(job_.store, StoreClient::connect(*root.address, *job_.secret, launch_.rank, options_.deadline));
+      Result<StoreClient> store = open_store(*root.address, options_.deadline);
+      if (!store) return tl::unexpected<Error>(with_cause(std::move(store.error())));
+      job_.store = std::move(*store);
       note_way(root, *root.address);
       root_ = *root.address;
       return {};
     }
     bool asked = false;
-    std::string last = fmt::format("rank 0 has not left '{}'", root.file);
+    std::string last = fmt::format("{} has not left '{}'", name_of(0), root.file);
     while (steady_clock::now() < options_.deadline) {
       HOCKET_TRY_ASSIGN(const std::optional<std::string> words, read_private(root.file));
       if (words) {
@@ -172,9 +206,10 @@ class Joining {
         HOCKET_TRY(check_secret_given(root));
         asked = true;
       }
+      HOCKET_TRY(check_known());
       std::this_thread::sleep_for(kLook);
     }
-    return fail(Code::kTimeout, "rank {} has not found rank 0: {}", launch_.rank, last);
+    return fail(Code::kTimeout, "{} has not found {}: {}", own_name(), name_of(0), last);
   }
 
   /// Rank 0 leaves no file where it was given the secret.
@@ -195,7 +230,7 @@ class Joining {
                   root.address->text(), address.text());
     HOCKET_TRY(set_secret(named.secret));
     const SteadyTime until = std::min(options_.deadline, steady_clock::now() + kAttempt);
-    Result<StoreClient> store = StoreClient::connect(address, *job_.secret, launch_.rank, until);
+    Result<StoreClient> store = open_store(address, until);
     if (!store) {
       last = store.error().text;
       return false;
@@ -257,17 +292,19 @@ class Joining {
   Result<std::optional<std::string>> await_member(std::uint32_t rank) {
     for (;;) {
       const SteadyTime until = std::min(options_.deadline, steady_clock::now() + kSlice);
-      HOCKET_TRY_ASSIGN(std::optional<std::string> words, job_.store->get(key_of(rank), until));
-      if (words || until == options_.deadline) return words;
-      HOCKET_TRY(check_alive(rank, fmt::format("rank {}", rank)));
+      Result<std::optional<std::string>> words = job_.store->get(key_of(rank), until);
+      if (!words) return tl::unexpected<Error>(with_cause(std::move(words.error())));
+      if (*words || until == options_.deadline) return words;
+      HOCKET_TRY(check_alive(rank, name_of(rank)));
     }
   }
 
   Result<void> check_alive(std::uint32_t rank, const std::string& name) {
+    HOCKET_TRY(check_known());
     HOCKET_TRY(check_twins());
     HOCKET_TRY_ASSIGN(const auto gone, job_.store->get(gone_key(rank), steady_clock::now()));
     if (!gone) return {};
-    return fail(Code::kPeerFailed, "rank {} lost {} before all ranks were connected", launch_.rank, name);
+    return fail(Code::kPeerFailed, "{} lost {} before all ranks were connected", own_name(), name);
   }
 
   [[nodiscard]] static std::string key_of(std::uint32_t rank) { return fmt::format("member/{}", rank); }
@@ -277,17 +314,21 @@ class Joining {
     HOCKET_TRY(check_twins());
     std::string names;
     std::string unproved;
+    std::size_t count = 0;
     Code code = Code::kMismatch;
     for (std::uint32_t rank = first; rank < launch_.size; ++rank) {
       HOCKET_TRY_ASSIGN(const auto words, job_.store->get(key_of(rank), steady_clock::now()));
       if (words) continue;
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", rank);
+      const bool listed = ++count <= kListedMax;
+      const bool known = !options_.before.names.empty();
+      if (listed) names += (names.empty() ? "" : ", ") + (known ? name_of(rank) : fmt::format("{}", rank));
       HOCKET_TRY_ASSIGN(const auto from, job_.store->get(unproved_key(rank), steady_clock::now()));
       if (!from) code = Code::kTimeout;
-      if (from) unproved += fmt::format("; one came from {} as rank {} with another secret than ours", *from, rank);
+      if (from && listed)
+        unproved += fmt::format("; one came from {} as rank {} with another secret than ours", *from, rank);
     }
-    return fail(code, "rank {}: of {} ranks these have not come in time: {}{}{}", launch_.rank, launch_.size, names,
-                unproved, unproved.empty() ? "" : " (HOCKET_SECRET)");
+    return fail(code, "{}: of {} ranks these have not come in time: {}{}{}{}", own_name(), launch_.size, names,
+                and_more(count), unproved, unproved.empty() ? "" : " (HOCKET_SECRET)");
   }
 
   Result<void> connect() {
@@ -317,7 +358,7 @@ class Joining {
     const Claim claim{Claim::Purpose::kLink, launch_.rank, which};
     Result<Descriptor> link = enter(there, *job_.secret, claim, options_.deadline, approach);
     if (!link)
-      return fail(link.error().code, "rank {} cannot connect to {}: {}", launch_.rank, peer.text(), link.error().text);
+      return fail(link.error().code, "{} cannot connect to {}: {}", own_name(), name_of(peer), link.error().text);
     job_.links[stream] = std::move(*link);
     return {};
   }
@@ -350,7 +391,7 @@ class Joining {
       const SteadyTime slice = std::min(options_.deadline, steady_clock::now() + kSlice);
       if (wait_for(waits, gate_->next_deadline(slice)) > 0 || steady_clock::now() < slice) continue;
       for (std::uint32_t rank = launch_.rank + 1; rank < launch_.size; ++rank) {
-        if (!job_.links[rank].open()) HOCKET_TRY(check_alive(rank, job_.members[rank].text()));
+        if (!job_.links[rank].open()) HOCKET_TRY(check_alive(rank, name_of(job_.members[rank])));
       }
     }
     return {};
@@ -358,10 +399,12 @@ class Joining {
 
   Result<void> unconnected() {
     std::string names;
+    std::size_t count = 0;
     for (std::uint32_t rank = launch_.rank + 1; rank < launch_.size; ++rank) {
-      if (!job_.links[rank].open()) names += fmt::format("{}{}", names.empty() ? "" : ", ", job_.members[rank].text());
+      if (job_.links[rank].open() || ++count > kListedMax) continue;
+      names += (names.empty() ? "" : ", ") + name_of(job_.members[rank]);
     }
-    return fail(Code::kTimeout, "rank {}: no connection in time from {}", launch_.rank, names);
+    return fail(Code::kTimeout, "{}: no connection in time from {}{}", own_name(), names, and_more(count));
   }
 
   const RendezvousOptions& options_;
@@ -370,6 +413,7 @@ class Joining {
   Address root_;
   Address shown_;  // where others find this rank
   PrivateFile file_;
+  SteadyTime check_at_;  // whether those that are known will come
   std::optional<Gate> gate_;
 };
 

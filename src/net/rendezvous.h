@@ -8,6 +8,7 @@
 // secret, roots that differ between ranks of a host, ranks that believe in different numbers of ranks or connections.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,12 @@ struct Member {
 /// This host as its ranks call it; "?" when it does not say.
 [[nodiscard]] std::string host_name();
 
+/// Ranks that meet anew, out of a communicator in which they have other numbers.
+struct Acquaintance {
+  std::vector<std::string> names;       // by rank, as errors shall call them; empty: they have not met before
+  std::function<Result<void>()> check;  // an error when some of them will not come; asked while this rank waits
+};
+
 struct RendezvousOptions {
   Launch launch;
   std::string secret;  // empty: rank 0 makes one and shares it through the private file
@@ -45,6 +52,7 @@ struct RendezvousOptions {
   LinkAddresses cables;           // of ranks that are joined by a cable of their own
   std::uint32_t connections = 1;  // between two ranks, or along each of their cables
   SteadyTime deadline;
+  Acquaintance before{};
 };
 
 /// Ports that the job takes on this host, as far as the launcher says: each rank's, and where rank 0 chooses it or it

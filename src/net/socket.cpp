@@ -116,6 +116,12 @@ Result<Descriptor> connect_until(const Address& address, SteadyTime deadline) {
   }
 }
 
+bool has_ended(const Descriptor& socket) {
+  if (!socket.open()) return true;
+  pollfd end{socket.get(), POLLRDHUP, 0};
+  return wait_for({&end, 1}, SteadyTime{}) > 0;
+}
+
 void tune(const Descriptor& socket) {
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, static_cast<int>(kBacklogMax));

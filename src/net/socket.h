@@ -39,6 +39,9 @@ int wait_for(std::span<pollfd> descriptors, SteadyTime deadline);
 /// Again and again while nobody listens there yet, until the deadline.
 [[nodiscard]] Result<Descriptor> connect_until(const Address& address, SteadyTime deadline);
 
+/// The other end is closed, whatever of its bytes are still to be read; also when there is no connection.
+[[nodiscard]] bool has_ended(const Descriptor& socket);
+
 /// No delay of small frames, and a congestion control that does not pace (cubic or reno) where the system allows it.
 /// Done to every socket made here before it connects or listens: what is accepted inherits it, and a connection that
 /// has begun under BBR would go on pacing.

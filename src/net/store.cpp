@@ -241,7 +241,7 @@ StoreServer::~StoreServer() { service_->end(stays_); }
 Result<StoreClient> StoreClient::connect(const Address& address, const Secret& secret, std::uint32_t rank,
                                          SteadyTime deadline) {
   Result<Descriptor> socket = enter(address, secret, {Claim::Purpose::kStore, rank, 0}, deadline);
-  if (!socket) return fail(socket.error().code, "rank {}: store of rank 0: {}", rank, socket.error().text);
+  if (!socket) return tl::unexpected<Error>(std::move(socket.error()));
   return StoreClient(std::move(*socket), address.text());
 }
 

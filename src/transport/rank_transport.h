@@ -72,6 +72,8 @@ class RankTransport : public Transport {
   [[nodiscard]] virtual const std::optional<Error>& failure() const = 0;
   /// No call follows: from now on poll() takes in nothing but what peers say of a failure, and who is lost.
   virtual void listen() {}
+  /// That rank has died, or closed its end for good; between calls. False where the transport cannot tell.
+  [[nodiscard]] virtual bool has_gone(std::uint32_t /*peer*/) const { return false; }
   /// A sign of life to all ranks: which call this rank is in and which rank it waits for.
   virtual void beat(std::uint32_t waits_for) = 0;
   /// "no progress from rank 2 (host a, pid 17): silent for 4.8 s"; what is known about the ranks behind, and the circle

@@ -165,7 +165,7 @@ TEST(NetTcpStore, WhoComesWithAnotherSecretHearsItAndIsNamed) {
   ASSERT_FALSE(bad);
   EXPECT_LT(steady_clock::now() - begin, seconds(5));  // at once, not at the deadline
   EXPECT_EQ(bad.error().code, Code::kMismatch);
-  EXPECT_EQ(bad.error().text, fmt::format("rank 2: store of rank 0: {}: its secret is another than ours "
+  EXPECT_EQ(bad.error().text, fmt::format("{}: its secret is another than ours "
                                           "(HOCKET_SECRET)",
                                           address.text()));
   EXPECT_EQ(good->get(unproved_key(2), soon())->value_or("nothing"), "127.0.0.1");

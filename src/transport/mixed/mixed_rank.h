@@ -38,6 +38,7 @@ class MixedRank final : public RankTransport {
   void remove_memory(const SharedRange& range) override { near_->remove_memory(range); }
   void fail(const Error& error) override;
   void listen() override;
+  [[nodiscard]] bool has_gone(std::uint32_t peer) const override { return far_->has_gone(peer); }
   [[nodiscard]] const std::optional<Error>& failure() const override {
     return near_->failure() ? near_->failure() : far_->failure();
   }

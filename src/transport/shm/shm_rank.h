@@ -14,7 +14,7 @@
 
 #include <functional>
 
-#include "net/descriptor.h"
+#include "net/socket.h"
 #include "transport/shm/shm_segment.h"
 #include "transport/stream_rank.h"
 
@@ -47,6 +47,7 @@ class ShmRank final : public StreamRank {
   void fail(const Error& error) override;
   [[nodiscard]] Result<void> add_memory(const SharedRange& range) override;
   void remove_memory(const SharedRange& range) override;
+  [[nodiscard]] bool has_gone(std::uint32_t peer) const override { return peer != rank() && has_ended(links_[peer]); }
 
   /// Segments that peers have lent, of all calls.
   struct LoanCounts {

@@ -5,7 +5,7 @@
 // takes at most kLeaveTime.
 #pragma once
 
-#include "net/descriptor.h"
+#include "net/socket.h"
 #include "transport/stream_rank.h"
 
 namespace hocket {
@@ -25,6 +25,7 @@ class TcpRank final : public StreamRank {
   void rest(SteadyTime until) override;
   void interrupt() override;
   void fail(const Error& error) override;
+  [[nodiscard]] bool has_gone(std::uint32_t peer) const override { return peer != rank() && has_ended(links_[peer]); }
 
  private:
   /// Bytes to send before the first look at how fast they leave, and from one look to the next.
