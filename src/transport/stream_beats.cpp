@@ -74,6 +74,19 @@ std::string StreamRank::circle_of(std::uint32_t waits_for) const {
   return {};
 }
 
+/// Without a look at the clock: what completed the call was the last that came. The half beside this one calls ranks
+/// otherwise, and is not asked.
+void StreamRank::note_proof() {
+  const Collective& collective = call_.what.collective;
+  const SteadyTime beside = beside_.half == nullptr ? SteadyTime{} : beside_.half->heard_at_;
+  const Proof proof{call_.number, std::max({heard_at_, beside, shown_at_})};
+  if (collective.kind == CollectiveKind::kBroadcast) {
+    if (collective.root < of_broadcasts_.size()) of_broadcasts_[collective.root] = proof;
+  } else if (collective.kind != CollectiveKind::kReduce || collective.root == rank_) {
+    of_all_ = proof;
+  }
+}
+
 StreamRank::Sighting StreamRank::sighting(std::uint32_t peer) const {
   const Link& l = link(peer);
   const bool here = on_board_ && board_.shows(peer);
@@ -96,8 +109,9 @@ std::string StreamRank::late_half(std::uint32_t peer) const {
                      format_seconds({silent.count()}));
 }
 
-/// Of a peer that has no part in this rank's plan nobody says in which call it is but its own pings: how far it was
-/// when it was heard last is old, and told only where it is this call.
+/// Of a peer that has no part in this rank's plan nobody says in which call it is but its own pings, and its data that
+/// others have passed on: how far it was when it was heard last is old, and told only where it is this call, or where a
+/// call that is over proves it.
 std::string StreamRank::late_ranks(std::uint32_t waits_for) const {
   if (messages_) return late_half(1 - rank_);
   std::string text = circle_of(waits_for);
@@ -107,17 +121,21 @@ std::string StreamRank::late_ranks(std::uint32_t waits_for) const {
     if (++count <= kListedMax) text += (text.empty() ? "" : "; ") + words;
   };
   for (std::uint32_t peer = 0; peer < rank_count(); ++peer) {
-    const Sighting seen = sighting(peer);
+    Sighting seen = sighting(peer);
     if (seen.explained) continue;
+    const Proof& proof = of_broadcasts_[peer].at > of_all_.at ? of_broadcasts_[peer] : of_all_;
+    const bool proved = proof.at > seen.heard;
+    seen.call = std::max(seen.call, proof.call);
+    seen.heard = std::max(seen.heard, proof.at);
     const std::chrono::duration<double> silent = now - seen.heard;
     const std::string where = seen.call == 0 ? "not in any call yet" : fmt::format("last seen in call {}", seen.call);
     if (seen.heard == SteadyTime{}) {
       add(fmt::format("no progress from {}: never heard", names_[peer]));
     } else if (silent > kSilence) {
-      const bool fresh = seen.involved || seen.call == call_.number;
+      const bool fresh = seen.involved || proved || seen.call == call_.number;
       add(fmt::format("no progress from {}: silent for {}{}{}", names_[peer], format_seconds({silent.count()}),
                       fresh ? ", " : "", fresh ? where : ""));
-    } else if (seen.call < call_.number) {
+    } else if (seen.call < call_.number && (seen.involved || !proved)) {
       add(fmt::format("{} is {}", names_[peer], where));
     }
   }

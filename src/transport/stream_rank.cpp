@@ -17,6 +17,7 @@ StreamRank::StreamRank(std::uint32_t rank, std::vector<std::string> names, Strea
     : rank_(rank),
       names_(std::move(names)),
       streams_(streams.ranks() > 0 ? std::move(streams) : Streams(static_cast<std::uint32_t>(names_.size()))),
+      of_broadcasts_(names_.size()),
       history_(kHistory) {
   links_.resize(streams_.count());
   for (Link& l : links_) l.abort_in.reserve(kAbortBytesMax);
@@ -124,7 +125,7 @@ void StreamRank::acknowledge(const MessageEnd& receive, std::uint32_t segment) {
 
 void StreamRank::received(std::uint32_t stream, std::size_t bytes, TransportEvents* events, SteadyTime now) {
   Link& l = link(stream);
-  link(streams_.peer(stream)).heard = now;
+  link(streams_.peer(stream)).heard = heard_at_ = now;
   if (l.reader.in_payload()) count_moved(l);
   l.reader.received(bytes);
   parse(stream, events);

@@ -38,6 +38,7 @@ class StreamRank : public RankTransport {
   void begin(LoadedProgram& program) override;
   [[nodiscard]] bool flushed() const override;
   void end() override {
+    if (in_call() && !failure_) note_proof();
     program_ = nullptr;
     on_board_ = false;
   }
@@ -181,6 +182,11 @@ class StreamRank : public RankTransport {
     bool involved = false;  // in this call's plan
     bool explained = false;
   };
+  /// That a rank has begun a call, from the data of it that have come here, whichever way.
+  struct Proof {
+    std::uint64_t call = 0;
+    SteadyTime at;
+  };
   struct Beside {
     const StreamRank* half = nullptr;
     std::vector<std::int32_t> places;
@@ -283,6 +289,8 @@ class StreamRank : public RankTransport {
   /// Some stream may still bring a word of the cause.
   [[nodiscard]] bool hears_others() const;
   void take_ping(Link& l);
+  /// The call that ends well depended on others.
+  void note_proof();
   void count_moved(const Link& l) { moved_ += l.reader.header().kind == FrameKind::kPing ? 0 : 1; }
   [[nodiscard]] std::uint64_t moved() const { return moved_ + (beside_.half == nullptr ? 0 : beside_.half->moved_); }
   /// Of late, in this call, and with nothing changed between two beats.
@@ -308,6 +316,9 @@ class StreamRank : public RankTransport {
   std::uint32_t not_shown_ = 0;   // the first rank whose message of this call has not been seen
   std::uint64_t shown_call_ = 0;  // the last in which all were seen there
   SteadyTime shown_at_;
+  SteadyTime heard_at_;               // last, of anybody
+  Proof of_all_;                      // by a call that needs data of every rank
+  std::vector<Proof> of_broadcasts_;  // by rank, as their roots
   BounceArea bounce_area_;
   struct BouncedPart {
     std::uint32_t next = 0;                    // of the same op

@@ -117,6 +117,25 @@ TEST_P(TransportRanks, TheDeadlineNamesWhoIsLate) {
   leave_all(std::move(ranks));
 }
 
+/// Rank 0 hears of rank 2 by others alone.
+TEST_P(TransportRanks, ARankBehindOthersIsSeenInTheCallsThatNeededIt) {
+  const Plan plan = plan_of(test::ring_all_reduce(4, 1), 100, 4096);
+  auto ranks = connected_ranks(4, GetParam());
+  std::string said;
+  run_all(4, [&](std::uint32_t r) {
+    const auto driver =
+        RankDriver::create(plan, r, *ranks[r], {.timeout = milliseconds(r == 0 ? 1500 : 20'000)}).value();
+    for (int i = 0; i < (r == 2 ? 3 : 4); ++i) {
+      std::vector<std::int64_t> values = values_of(plan, r);
+      const Result<void> ran = driver->run({values.data(), values.data()});
+      if (!ran && r == 0) said = ran.error().text;
+    }
+  });
+  EXPECT_NE(said.find("no progress from rank 2: silent for 1."), std::string::npos) << said;
+  EXPECT_NE(said.find(" s, last seen in call 3; call 4"), std::string::npos) << said;
+  leave_all(std::move(ranks));
+}
+
 TEST_P(TransportRanks, ALateRankIsSeenWhereItWasLast) {
   const Plan plan = plan_of(test::ring_all_reduce(4, 1), 100, 4096);
   auto ranks = connected_ranks(4, GetParam());
