@@ -6,6 +6,7 @@
 #include "api/premultiply.h"
 #include "engine/cores.h"
 #include "engine/reference.h"
+#include "transport/call_notice.h"
 
 namespace hocket {
 namespace {
@@ -33,6 +34,8 @@ std::string text_of(const Agreement::Words& words) {
 }
 
 }  // namespace
+
+std::string_view name_of(Operation operation) { return kOperations[static_cast<std::size_t>(operation)]; }
 
 Result<void> Agreement::check(std::uint32_t rank) const {
   constexpr std::array<std::string_view, kWords> kNames{"operation", "count", "dtype", "root"};
@@ -312,9 +315,8 @@ Result<void> CallQueue::begin_call(const QueuedCall& call) {
   try {
     HOCKET_TRY(open(call.timeout));
     HOCKET_TRY(find(call));
-    options_.log.print(DebugLevel::kCalls, "{}{} of {} {} by {}", options_.name.empty() ? "" : options_.name + ": ",
-                       name_of(call.what.collective.kind), call.what.count, name_of(call.what.type),
-                       current_->algorithm);
+    options_.log.print(DebugLevel::kCalls, "{}{} by {}", options_.name.empty() ? "" : options_.name + ": ",
+                       text_of(call.what), current_->algorithm);
     return current_->driver->start(call.reduction.scaled ? scaled(call) : call.buffers, call.timeout);
   } catch (const std::bad_alloc&) {
     return fail(Code::kResourceExhausted, "no memory for {} of {} {}", name_of(call.what.collective.kind),
@@ -350,6 +352,7 @@ Result<void> CallQueue::complete(const QueuedCall& call) {
 
 Error CallQueue::told(const QueuedCall& call, Error error) const {
   if (!options_.name.empty() && !failure_->set()) error.text = fmt::format("{}: {}", options_.name, error.text);
+  if (!call.part_of.empty()) error.text += fmt::format(" (a part of {})", call.part_of);
   if (!call.description.empty()) error.text += fmt::format(" ('{}')", call.description);
   return error;
 }

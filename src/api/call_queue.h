@@ -27,9 +27,12 @@ struct Agreement {
   [[nodiscard]] Result<void> check(std::uint32_t rank) const;
 };
 
+[[nodiscard]] std::string_view name_of(Operation operation);  // "all_gather_v"
+
 struct QueuedCall {
   BoundCollective what;
   bool internal = false;                   // never meets a user's call that looks like it
+  std::string_view part_of;                // what the user has called, where this is not all of it
   std::shared_ptr<PreparedCall> prepared;  // null: to be found in the book
   RankBuffers buffers;
   Reduction reduction;

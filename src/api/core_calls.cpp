@@ -5,6 +5,7 @@
 
 #include "api/core.h"
 #include "engine/reference.h"
+#include "transport/call_notice.h"
 
 namespace hocket {
 namespace {
@@ -63,7 +64,7 @@ Result<QueuedCall> CommunicatorCore::planned(const Call& call) const {
   queued.timeout = call.timeout;
   queued.description = call.description;
   if (call.operation == Operation::kBarrier) {
-    queued.what = {{CollectiveKind::kAllReduce, size(), 0}, 0, DataType::kU8, ReduceOp::kMax};
+    queued.what = barrier_of(size());
     queued.internal = true;
     return queued;
   }
@@ -143,6 +144,7 @@ QueuedCall CommunicatorCore::agreement(const Call& call, std::int64_t count) con
                  DataType::kU64,
                  ReduceOp::kSum};
   queued.internal = true;
+  queued.part_of = name_of(call.operation);
   queued.agreement = std::make_shared<Agreement>();
   Agreement& words = *queued.agreement;
   words.mine = {static_cast<std::uint64_t>(call.operation), static_cast<std::uint64_t>(count),

@@ -257,6 +257,7 @@ Result<void> CommunicatorCore::share(std::span<const std::byte> mine, std::span<
   queued.what = {
       {CollectiveKind::kAllGather, size(), 0}, static_cast<std::int64_t>(all.size()), DataType::kU8, ReduceOp::kSum};
   queued.internal = true;
+  queued.part_of = "split";
   queued.buffers = {mine.data(), all.data()};
   return queues_.front()->run(queued);
 }

@@ -22,6 +22,12 @@ std::uint64_t words_packed(const BoundCollective& what) {
          static_cast<std::uint64_t>(what.op) << 16;
 }
 
+bool is_barrier(const BoundCollective& what) { return what == barrier_of(what.collective.ranks); }
+
+std::string_view operation_of(const BoundCollective& what) {
+  return is_barrier(what) ? "barrier" : name_of(what.collective.kind);
+}
+
 }  // namespace
 
 Fingerprint CallNotice::subject() const {
@@ -31,12 +37,14 @@ Fingerprint CallNotice::subject() const {
   return hasher.finish();
 }
 
-std::string CallNotice::text() const {
+std::string text_of(const BoundCollective& what) {
+  if (is_barrier(what)) return "barrier";
   const std::string root = is_rooted(what.collective.kind) ? fmt::format(", root {}", what.collective.root) : "";
   const std::string op = reduces(what.collective.kind) ? fmt::format(" {}", name_of(what.op)) : "";
-  return fmt::format("call {}, {} of {} {}{}{}", number, name_of(what.collective.kind), what.count, name_of(what.type),
-                     op, root);
+  return fmt::format("{} of {} {}{}{}", name_of(what.collective.kind), what.count, name_of(what.type), op, root);
 }
+
+std::string CallNotice::text() const { return fmt::format("call {}, {}", number, text_of(what)); }
 
 std::string CallNotice::message_text() const {
   return fmt::format("message {} of {} {}", number, what.count, name_of(what.type));
@@ -81,8 +89,7 @@ std::string difference(const CallNotice& here, const CallNotice& there) {
     return fmt::format("{} {} here, {} there", name, x, y);
   };
   if (here.number != there.number) return differ("call", here.number, there.number);
-  if (a.collective.kind != b.collective.kind)
-    return differ("operation", name_of(a.collective.kind), name_of(b.collective.kind));
+  if (operation_of(a) != operation_of(b)) return differ("operation", operation_of(a), operation_of(b));
   if (a.collective.ranks != b.collective.ranks) return differ("ranks", a.collective.ranks, b.collective.ranks);
   if (a.count != b.count) return differ("count", a.count, b.count);
   if (a.type != b.type) return differ("dtype", name_of(a.type), name_of(b.type));

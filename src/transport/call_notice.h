@@ -14,6 +14,13 @@
 
 namespace hocket {
 
+/// As all ranks call it; to users it is none.
+[[nodiscard]] constexpr BoundCollective barrier_of(std::uint32_t ranks) {
+  return {{CollectiveKind::kAllReduce, ranks, 0}, 0, DataType::kU8, ReduceOp::kMax};
+}
+/// "all_reduce of 1024 f32 sum", or "barrier".
+[[nodiscard]] std::string text_of(const BoundCollective& what);
+
 struct CallNotice {
   std::uint64_t number = 0;  // of this communicator, from 1
   BoundCollective what;
@@ -25,7 +32,7 @@ struct CallNotice {
   [[nodiscard]] static Fingerprint fingerprint_of(std::uint64_t number, const Fingerprint& subject) {
     return Hasher().add(subject.high ^ number).add(subject.low).finish();
   }
-  [[nodiscard]] std::string text() const;          // "call 7, all_reduce of 1024 f32 sum"
+  [[nodiscard]] std::string text() const;          // "call 7, all_reduce of 1024 f32 sum", "call 8, barrier"
   [[nodiscard]] std::string message_text() const;  // "message 7 of 1024 f32", which is a broadcast to users of none
 };
 

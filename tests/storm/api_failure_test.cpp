@@ -81,6 +81,20 @@ INSTANTIATE_TEST_SUITE_P(Matrix, ApiMismatch,
                                                           Operation::kScatter),
                                           testing::Range(0, 5), testing::Values("shm", "tcp")));
 
+TEST(ApiFailure, CallsThatNoUserMadeAreNamedAfterTheirPurpose) {
+  const std::vector<RankEnd> ends = run_forked(2, [](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    if (rank == 0) SAY_ERROR(comm->split(0, 0));
+    SAY_ERROR(comm->barrier());
+    return "success";
+  });
+  const std::string& split = ends[0].said;
+  EXPECT_NE(split.find("on call 2: operation all_gather here, barrier there (here: "), std::string::npos) << split;
+  EXPECT_NE(split.find(" (a part of split)"), std::string::npos) << split;
+  EXPECT_NE(ends[1].said.find("call 2, barrier"), std::string::npos) << ends[1].said;
+}
+
 TEST(ApiFailure, AbortFromAnotherThreadEndsAllRanks) {
   const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {
     auto comm = connect();
