@@ -95,7 +95,8 @@ std::string difference(const CallNotice& here, const CallNotice& there) {
   if (a.type != b.type) return differ("dtype", name_of(a.type), name_of(b.type));
   if (a.op != b.op) return differ("operator", name_of(a.op), name_of(b.op));
   if (a.collective.root != b.collective.root) return differ("root", a.collective.root, b.collective.root);
-  if (here.plan != there.plan) return differ("plan", here.plan.text(), there.plan.text());
+  if (here.plan != there.plan)
+    return differ("plan", here.plan.text(), there.plan.text()) + fmt::format(": {}", kPlanSources);
   return {};
 }
 

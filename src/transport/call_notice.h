@@ -21,6 +21,11 @@ namespace hocket {
 /// "all_reduce of 1024 f32 sum", or "barrier".
 [[nodiscard]] std::string text_of(const BoundCollective& what);
 
+/// What ranks with different plans may have been given differently.
+inline constexpr std::string_view kPlanSources =
+    "were they given different topologies, plan files or transports (HOCKET_TOPO_FILE, HOCKET_PLAN_FILE, "
+    "HOCKET_TRANSPORT)?";
+
 struct CallNotice {
   std::uint64_t number = 0;  // of this communicator, from 1
   BoundCollective what;

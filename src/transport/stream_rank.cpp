@@ -153,11 +153,11 @@ bool StreamRank::resume(std::uint32_t stream, TransportEvents* events) {
 /// something has another plan; what it may say of that lies behind the hello that is held.
 bool StreamRank::check_ahead(std::uint32_t stream) {
   if (failure_ || !owes(stream)) return false;
-  raise(
-      {Code::kMismatch,
-       fmt::format("{} and {} disagree on {} {}: {} has gone on without its part of the plan here (here: {}, plan {})",
-                   names_[rank_], name_of(stream), noun(), call_.number, name_of(stream), text_of(call_),
-                   call_.plan.text())});
+  raise({Code::kMismatch,
+         fmt::format(
+             "{} and {} disagree on {} {}: {} has gone on without its part of the plan here (here: {}, plan {}): {}",
+             names_[rank_], name_of(stream), noun(), call_.number, name_of(stream), text_of(call_), call_.plan.text(),
+             kPlanSources)});
   return true;
 }
 

@@ -95,6 +95,20 @@ TEST(ApiFailure, CallsThatNoUserMadeAreNamedAfterTheirPurpose) {
   EXPECT_NE(ends[1].said.find("call 2, barrier"), std::string::npos) << ends[1].said;
 }
 
+TEST(ApiFailure, RanksThatWereGivenDifferentTopologiesAreToldWhereFrom) {
+  const std::vector<RankEnd> ends = run_forked(4, [](std::uint32_t rank) -> std::string {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): a fresh child has one thread
+    ::setenv("HOCKET_TOPO_FILE", rank == 1 ? "full:4" : "ring:4", 1);
+    auto comm = connect();
+    SAY_ERROR(comm);
+    std::vector<float> values(1 << 16, 1.0F);
+    SAY_ERROR(comm->all_reduce(values.data(), values.data(), 1 << 16, DataType::kF32));
+    SAY_ERROR(comm->barrier());
+    return "success";
+  });
+  for (const RankEnd& end : ends) EXPECT_NE(end.said.find("HOCKET_TOPO_FILE"), std::string::npos) << end.said;
+}
+
 TEST(ApiFailure, AbortFromAnotherThreadEndsAllRanks) {
   const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {
     auto comm = connect();

@@ -17,5 +17,12 @@ TEST(CallNotice, CallsABarrierByItsName) {
   EXPECT_EQ(difference(notice(barrier_of(4)), notice(barrier_of(4))), "");
 }
 
+TEST(CallNotice, SaysWhatPlansMayDifferBy) {
+  const std::string said = difference(notice(kReduce, 1), notice(kReduce, 2));
+  EXPECT_TRUE(said.starts_with("plan ")) << said;
+  for (const char* source : {"HOCKET_TOPO_FILE", "HOCKET_PLAN_FILE", "HOCKET_TRANSPORT"})
+    EXPECT_NE(said.find(source), std::string::npos) << said;
+}
+
 }  // namespace
 }  // namespace hocket
