@@ -26,6 +26,7 @@
 #include <cblas.h>
 #endif
 
+#include "base/say.h"
 #include "base/units.h"
 #include "engine/cores.h"
 #include "engine/reduce.h"
@@ -347,19 +348,19 @@ void name_rank(std::uint32_t rank, const std::string& job) {
 
 int run_rank(std::uint32_t rank, const std::vector<std::uint32_t>& cores, std::int64_t bytes, const Options& options) {
   const Result<void> ran = RankBench(rank, cores, bytes, options).run();
-  if (!ran) fmt::print(stderr, "rank {}: {}\n", rank, ran.error().text);
+  if (!ran) hocket::say("rank {}: {}\n", rank, ran.error().text);
   return ran ? 0 : 1;
 }
 
 int run(const Options& options) {
   const Result<Bytes> size = parse_bytes(options.size);
   if (!size || size->count < 8 || size->count % 8 != 0) {
-    fmt::print(stderr, "--size {}: {}\n", options.size, size ? "not a multiple of 8 B above 0" : size.error().text);
+    hocket::say("--size {}: {}\n", options.size, size ? "not a multiple of 8 B above 0" : size.error().text);
     return 2;
   }
   const std::vector<std::uint32_t> found = cores();
   if (found.size() < kRanks) {
-    fmt::print(stderr, "two ranks need two cores, {} here\n", found.size());
+    hocket::say("two ranks need two cores, {} here\n", found.size());
     return 2;
   }
   const std::string job = fmt::format("bench-endpoint-{}", ::getpid());

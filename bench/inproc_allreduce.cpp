@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/say.h"
 #include "engine/executor.h"
 #include "schedule/builder.h"
 
@@ -168,7 +169,7 @@ int main(int argc, char** argv) {
   const std::int64_t segment = argc > 2 ? std::atoll(argv[2]) : Plan::kDefaultSegment.count;
   for (const Result<void>& result : {large(std::max(pairs, 1), {std::max<std::int64_t>(segment, 4)}), small()}) {
     if (result) continue;
-    fmt::print(stderr, "{}\n", result.error().text);
+    say("{}\n", result.error().text);
     return exit_code(result.error().code);
   }
   return 0;

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/say.h"
 #include "hocket/communicator.h"
 
 namespace hocket {
@@ -186,7 +187,7 @@ int be_rank(const Options& options, std::uint32_t rank, pid_t parent) {
   set("HOCKET_JOB", fmt::format("soak-{}", parent));
   Soak soak(options, rank);
   const Result<void> result = soak.run();
-  if (!result) fmt::print(stderr, "{}\n", result.error().text);
+  if (!result) hocket::say("{}\n", result.error().text);
   std::fflush(stdout);
   return result && soak.constant() ? 0 : 1;
 }

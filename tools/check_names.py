@@ -17,6 +17,7 @@ BANNED_CODE = (
     (re.compile(r"\bvolatile\b"), "volatile"),
     (re.compile(r"(?:\.|->)\s*detach\s*\(\s*\)"), "a detached thread"),
     (re.compile(r"\bthread_local\b"), "thread-local state"),
+    (re.compile(r"\bprint\s*\(\s*stderr\b|\bstd\s*::\s*cerr\b"), "a print to stderr may throw: say() of base/say.h"),
 )
 ATOMIC = re.compile(r"\bstd\s*::\s*atomic|#\s*include\s*<atomic>")
 UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX)\b")

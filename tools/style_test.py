@@ -221,6 +221,8 @@ class Names(Tree):
             "volatile int x;": "volatile",
             "thread.detach();": "detached",
             "thread_local int x;": "thread-local",
+            "fmt::print(stderr, text);": "stderr",
+            "std::cerr << text;": "stderr",
             "std::atomic<int> x;": "atomic",
             "std::atomic_ref r(x);": "atomic",
             "// TODO later": "unfinished",

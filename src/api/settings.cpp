@@ -10,6 +10,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/say.h"
 #include "engine/cores.h"
 #include "exchange/file_text.h"
 #include "net/secret.h"
@@ -237,6 +238,6 @@ Result<Settings> read_settings(Launch launch, const CommunicatorOptions& options
   return settings;
 }
 
-void DebugLog::print_line(const std::string& text) const { fmt::print(stderr, "hocket {}: {}\n", who_, text); }
+void DebugLog::print_line(const std::string& text) const { say("hocket {}: {}\n", who_, text); }
 
 }  // namespace hocket

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/say.h"
 #include "exchange/load_platform.h"
 #include "exchange/nccl_log.h"
 #include "exchange/platform_yaml.h"
@@ -95,7 +96,7 @@ Result<void> write_platform_file(const std::vector<Log>& logs, const NetworkFit&
   HOCKET_TRY(validate(platform));
   HOCKET_TRY_ASSIGN(const std::string text, write_platform(platform));
   HOCKET_TRY(write_file(flags.file, text));
-  fmt::print(stderr, "wrote {}\n", flags.file);
+  say("wrote {}\n", flags.file);
   return {};
 }
 

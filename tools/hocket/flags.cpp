@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "base/say.h"
 #include "base/version.h"
 #include "exchange/load_topology.h"
 
@@ -69,7 +70,7 @@ Result<BoundCollective> CollectiveFlags::bind(CollectiveKind kind, std::uint32_t
   if (what.count == 0)
     return fail(Code::kInvalidArgument, "--size {}: less than {}B, the least that {} of {} over {} ranks can share",
                 size, least, name_of(kind), name_of(what.type), ranks);
-  fmt::print(stderr, "note: --size {} is no multiple of {}B, {} is taken\n", size, least, format_bytes(what.bytes()));
+  say("note: --size {} is no multiple of {}B, {} is taken\n", size, least, format_bytes(what.bytes()));
   return what;
 }
 

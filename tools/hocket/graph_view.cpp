@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/say.h"
 #include "exchange/chakra_graph.h"
 #include "exchange/load_graph.h"
 #include "exchange/workload_yaml.h"
@@ -90,15 +91,15 @@ Result<void> write_work(const std::string& name, const TaskGraph& graph) {
   if (name.ends_with(".yaml") || name.ends_with(".yml")) {
     HOCKET_TRY_ASSIGN(const std::string text, write_workload_yaml(graph));
     HOCKET_TRY(write_file(name, text));
-    fmt::print(stderr, "wrote {}\n", name);
+    say("wrote {}\n", name);
     return {};
   }
   HOCKET_TRY_ASSIGN(const ChakraExport traces, export_chakra(graph));
   for (std::size_t rank = 0; rank < traces.traces.size(); ++rank)
     HOCKET_TRY(write_file(fmt::format("{}.{}.et", name, rank), write_chakra(traces.traces[rank])));
   HOCKET_TRY(write_file(name + ".groups.json", traces.groups));
-  fmt::print(stderr, "wrote {}.0.et to {}.{}.et and {}.groups.json\n", name, name, traces.traces.size() - 1, name);
-  for (const std::string& line : traces.losses.lines()) fmt::print(stderr, "lost: {}\n", line);
+  say("wrote {}.0.et to {}.{}.et and {}.groups.json\n", name, name, traces.traces.size() - 1, name);
+  for (const std::string& line : traces.losses.lines()) say("lost: {}\n", line);
   return {};
 }
 

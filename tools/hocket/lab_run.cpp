@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/say.h"
 #include "bounds/bounds.h"
 #include "exchange/schedule_format.h"
 #include "lab/goodput.h"
@@ -271,7 +272,7 @@ Result<int> run_in_lab(const LabRequest& request) {
   for (const LabRow& row : report.rows) {
     const std::optional<std::string> complaint = row.complaint(topology);
     if (!complaint) continue;
-    fmt::print(stderr, "hocket: lab: {}\n", *complaint);
+    say("hocket: lab: {}\n", *complaint);
     status = 1;
   }
   return status;

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/say.h"
 #include "base/units.h"
 #include "net/secret.h"
 #include "net/socket.h"
@@ -268,12 +269,12 @@ class LocalRanks {
     if (WTERMSIG(status) == SIGPIPE && interrupted_ == 0) interrupted_ = SIGPIPE;
     if (interrupted_ != 0) return 3;
     if (ending_ && WTERMSIG(status) == SIGKILL) {
-      fmt::print(stderr, "hocket: rank {} (pid {}) was still there {} after another had ended badly, and was ended\n",
-                 rank, process, format_seconds({std::chrono::duration<double>(grace_).count()}));
+      say("hocket: rank {} (pid {}) was still there {} after another had ended badly, and was ended\n", rank, process,
+          format_seconds({std::chrono::duration<double>(grace_).count()}));
       return 0;
     }
-    fmt::print(stderr, "hocket: rank {} (pid {}) was ended by signal {} ({})\n", rank, process, WTERMSIG(status),
-               ::sigdescr_np(WTERMSIG(status)));
+    say("hocket: rank {} (pid {}) was ended by signal {} ({})\n", rank, process, WTERMSIG(status),
+        ::sigdescr_np(WTERMSIG(status)));
     return 3;
   }
 

@@ -1,7 +1,9 @@
 // hocket: the command line. Finds the verb, parses its flags, runs it, turns errors into one line and an exit code:
 // 0 good, 1 a check failed, 2 bad usage or input, 3 a peer failed or a deadline passed, 4 internal. A signal that ends
 // local ranks ends this process too.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "base/printable.h"
+#include "base/say.h"
 #include "base/spelling.h"
 #include "command_line.h"
 #include "local_ranks.h"
@@ -27,7 +30,7 @@ bool is_verb(std::string_view word) {
 int unknown_verb(std::string_view word) {
   std::vector<std::string_view> known;
   for (const Verb* verb : verbs()) known.push_back(verb->name);
-  fmt::print(stderr, "hocket: unknown verb '{}'{} (hocket --help lists all)\n", word, spelling_hint(word, known));
+  say("hocket: unknown verb '{}'{} (hocket --help lists all)\n", word, spelling_hint(word, known));
   return 2;
 }
 
@@ -46,18 +49,28 @@ int unknown_flag(const CLI::App& verb, const std::vector<std::string>& left_over
   const auto flag = std::find_if(left_over.rbegin(), left_over.rend(),
                                  [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
   if (flag == left_over.rend()) {
-    fmt::print(stderr, "hocket {}: '{}' is one argument too many\n", verb.get_name(), left_over.back());
+    say("hocket {}: '{}' is one argument too many\n", verb.get_name(), left_over.back());
     return 2;
   }
   const std::string name = flag->substr(0, flag->find('='));
-  fmt::print(stderr, "hocket {}: unknown flag '{}'{} (hocket {} --help lists all)\n", verb.get_name(), name,
-             spelling_hint(name, flags_of(verb)), verb.get_name());
+  say("hocket {}: unknown flag '{}'{} (hocket {} --help lists all)\n", verb.get_name(), name,
+      spelling_hint(name, flags_of(verb)), verb.get_name());
   return 2;
+}
+
+/// A standard descriptor that is closed would be the next file's or socket's number, which a child's own streams then
+/// replace. Opened the wrong way round: to read and to write go on failing as on a closed one. False without /dev/null.
+bool open_missing_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    if (::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) != stream) return false;
+  }
+  return true;
 }
 
 /// Output that did not arrive is no success.
 int cannot_print() {
-  fmt::print(stderr, "hocket: cannot write to stdout: {}\n", std::generic_category().message(errno));
+  say("hocket: cannot write to stdout: {}\n", std::generic_category().message(errno));
   return 2;
 }
 
@@ -77,12 +90,12 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   const std::vector<CLI::App*> chosen = app.get_subcommands();
   if (chosen.empty()) {
-    fmt::print(stderr, "hocket: {}\n", text);
+    say("hocket: {}\n", text);
     return 2;
   }
   if (const std::vector<std::string> left_over = chosen.front()->remaining(); !left_over.empty())
     return unknown_flag(*chosen.front(), left_over);
-  fmt::print(stderr, "hocket {}: {}\n", chosen.front()->get_name(), text);
+  say("hocket {}: {}\n", chosen.front()->get_name(), text);
   return 2;
 }
 
@@ -104,7 +117,7 @@ int run(int argc, char** argv) {
   if (result && *result > kSignalled) return end_with(*result);
   if (result && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return *result;
   if (result) return cannot_print();
-  fmt::print(stderr, "hocket {}: {}\n", chosen->get_name(), printable(result.error().text, '\n'));
+  say("hocket {}: {}\n", chosen->get_name(), printable(result.error().text, '\n'));
   return exit_code(result.error().code);
 }
 
@@ -113,14 +126,17 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    if (!hocket::open_missing_streams()) return 2;
     return hocket::run(argc, argv);
-  } catch (const std::system_error&) {
-    return hocket::cannot_print();  // the only exception of this kind: fmt::print
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout) != 0) return hocket::cannot_print();  // thrown by fmt::print
+    hocket::say("hocket: internal error: {}\n", error.what());
+    return 4;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "hocket: out of memory\n");
+    hocket::say("hocket: out of memory\n");
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "hocket: internal error: {}\n", error.what());
+    hocket::say("hocket: internal error: {}\n", error.what());
     return 4;
   }
 }

@@ -1,9 +1,11 @@
 #include "progress_line.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
+
+#include "base/say.h"
 
 namespace hocket {
 namespace {
@@ -33,10 +35,10 @@ void ProgressLine::watch() {
   std::unique_lock lock(mutex_);
   if (over_.wait_for(lock, kSilence, [this] { return ended_; })) return;
   do {
-    fmt::print(stderr, "\r\x1b[K{}", text_of(progress_.state(), Clock::now()));
+    say("\r\x1b[K{}", text_of(progress_.state(), Clock::now()));
     std::fflush(stderr);
   } while (!over_.wait_for(lock, kPeriod, [this] { return ended_; }));
-  fmt::print(stderr, "\r\x1b[K");
+  say("\r\x1b[K");
   std::fflush(stderr);
 }
 

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "algorithms/algorithm.h"
+#include "base/say.h"
 #include "exchange/load_topology.h"
 #include "exchange/schedule_format.h"
 #include "local_ranks.h"
@@ -132,7 +133,7 @@ Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFl
   std::unique_ptr<RankJob> made(new RankJob(std::move(joined), settings.driver));
   made->driver_options_.name = made->job_.members[launch.rank].text();
   made->tells_ = settings.debug >= DebugLevel::kMeeting;
-  if (made->tells()) fmt::print(stderr, "hocket: rank {}: {}\n", launch.rank, made->job_.way);
+  if (made->tells()) say("hocket: rank {}: {}\n", launch.rank, made->job_.way);
   HOCKET_TRY_ASSIGN(made->talk_, open_transport(made->job_, settings.transport, settings.rendezvous.deadline));
   HOCKET_TRY(made->prepare());
   return made;

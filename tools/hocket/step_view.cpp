@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/say.h"
 #include "flags.h"
 #include "memory_view.h"
 #include "planner/step_choice.h"
@@ -173,9 +174,9 @@ void declare_platform_parts(CLI::App& app, PlatformFiles& files) {
 Result<Platform> StepFlags::load() const {
   HOCKET_TRY_ASSIGN(ImportedPlatform imported, load_platform(platform));
   if (imported.losses.total() > 0) {
-    fmt::print(stderr, "hocket sim: {}: {} keys taken, {} ignored, {} assumptions: 'hocket info platform' lists them\n",
-               platform.platform, imported.taken.size(), imported.losses.count(LossKind::kIgnored),
-               imported.losses.count(LossKind::kAssumed));
+    say("hocket sim: {}: {} keys taken, {} ignored, {} assumptions: 'hocket info platform' lists them\n",
+        platform.platform, imported.taken.size(), imported.losses.count(LossKind::kIgnored),
+        imported.losses.count(LossKind::kAssumed));
   }
   return std::move(imported.platform);
 }

@@ -13,6 +13,7 @@
 #include "algorithms/algorithm.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/say.h"
 #include "bench_flags.h"
 #include "bench_table.h"
 #include "flags.h"
@@ -278,7 +279,7 @@ Result<int> run(const Flags& flags) {
   if (network.topology) return Bench(flags, run, *job, network, *network.topology).all();
   const Meeting meeting = meeting_of(job->transport_name());
   if (job->tells() && job->rank() == 0)
-    fmt::print(stderr, "hocket: rank 0: no topology is given: plans are made {}\n", meeting_text(meeting, size));
+    say("hocket: rank 0: no topology is given: plans are made {}\n", meeting_text(meeting, size));
   HOCKET_TRY_ASSIGN(Topology topology, meeting_topology(meeting, size));
   return Bench(flags, run, *job, network, std::move(topology)).all();
 }

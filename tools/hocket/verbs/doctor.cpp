@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/say.h"
 #include "exchange/doctor.h"
 #include "flags.h"
 #include "verb.h"
@@ -75,13 +76,13 @@ Result<int> examine(const Flags& flags) {
     auto diagnosis = diagnose_file(file);
     if (!diagnosis) {
       worst = std::max(worst, exit_code(diagnosis.error().code));
-      fmt::print(stderr, "hocket doctor: {}\n", diagnosis.error().text);
+      say("hocket doctor: {}\n", diagnosis.error().text);
       out["files"].push_back({{"file", file}, {"error", diagnosis.error().text}, {"exit_code", 2}});
       continue;
     }
     const int verdict = verdict_of(*diagnosis, flags.strict);
     if (const auto refused = diagnosis->examination.losses.refuse_repairs(file); flags.strict && !refused) {
-      fmt::print(stderr, "hocket doctor: {}\n", refused.error().text);
+      say("hocket doctor: {}\n", refused.error().text);
     }
     worst = std::max(worst, verdict);
     if (flags.json) out["files"].push_back(to_json(file, *diagnosis, verdict));

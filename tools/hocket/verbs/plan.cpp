@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/say.h"
 #include "bounds/statement.h"
 #include "exchange/schedule_format.h"
 #include "flags.h"
@@ -269,8 +270,7 @@ Result<int> run(const Flags& flags) {
   if (flags.symmetric) HOCKET_TRY(check_symmetric(flags));
   const bool keeps = flags.sizes.empty() && flags.repair.empty() && !flags.symmetric;
   if (!flags.cache.empty() && !keeps)
-    fmt::print(stderr, "note: the cache '{}' holds plans of one size and algorithm choice: not used here\n",
-               flags.cache);
+    say("note: the cache '{}' holds plans of one size and algorithm choice: not used here\n", flags.cache);
   if (!flags.repair.empty() && flags.algorithm != "auto")
     return fail(Code::kInvalidArgument, "--repair keeps the schedule of its file: not with --algo {}", flags.algorithm);
   if (!flags.repair.empty() && !flags.scores.empty())
@@ -289,7 +289,7 @@ Result<int> run(const Flags& flags) {
   }
   std::string damage;
   Result<Planning> planning = plan(flags, topology, what, options, damage);
-  if (!damage.empty()) fmt::print(stderr, "note: planned anew, the cache's entry is not used: {}\n", damage);
+  if (!damage.empty()) say("note: planned anew, the cache's entry is not used: {}\n", damage);
   if (!planning) return tl::unexpected<Error>(std::move(planning.error()));
   const SeparatePhases separate = separate_phases(topology, what);
   Job job{std::move(topology), what, std::move(*planning), separate, {}, {}};
