@@ -116,6 +116,10 @@ std::optional<AvailableMemory> left_in(const std::string& root, const std::strin
 
 }  // namespace
 
+std::string AvailableMemory::text() const {
+  return fmt::format("{:.1f} GiB are available{}", bytes / kGiB, limit.empty() ? "" : fmt::format(" ({})", limit));
+}
+
 std::optional<AvailableMemory> available_memory(const std::string& root) {
   std::optional<AvailableMemory> least;
   if (const std::optional<double> kib = number_in(root + "/proc/meminfo", "MemAvailable:"))

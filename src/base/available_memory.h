@@ -13,6 +13,8 @@ struct AvailableMemory {
   double bytes = 0;
   /// "/sys/fs/cgroup/job/memory.max is 2.0 GiB"; empty when the whole system has no more.
   std::string limit;
+  /// "3.5 GiB are available (/sys/fs/cgroup/job/memory.max is 4.0 GiB)"
+  [[nodiscard]] std::string text() const;
 };
 
 /// Nothing when the system does not say. `root`: before every path that is read, for tests.

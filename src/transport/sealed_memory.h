@@ -1,7 +1,7 @@
 // sealed_memory(): memory without a name that processes can share (a memfd), of a fixed length that nobody can change.
 // Ownership: the caller's descriptor. Threading: pure but for the system.
-// Refuses: systems without memfd, memory that is not there, more than this process's files may have (RLIMIT_FSIZE,
-// which would otherwise end it by a signal).
+// Refuses: systems without memfd, more memory than available_memory() says, more than this process's files may have
+// (RLIMIT_FSIZE, which would otherwise end it by a signal).
 #pragma once
 
 #include <cstddef>

@@ -29,6 +29,17 @@ Result<Communicator> alone() {
   return Communicator::create(options);
 }
 
+TEST(ApiHandles, MemoryBeyondWhatThereIsIsRefusedAndNotTaken) {
+  const Result<void*> memory = allocate_memory(std::size_t{1} << 50);
+  ASSERT_FALSE(memory);
+  EXPECT_EQ(memory.error().code, Code::kResourceExhausted);
+  EXPECT_NE(memory.error().text.find("no 1125899906"), std::string::npos) << memory.error().text;
+  EXPECT_NE(memory.error().text.find("GiB are available"), std::string::npos) << memory.error().text;
+  void* taken = nullptr;
+  EXPECT_EQ(hktMemAlloc(&taken, std::size_t{1} << 50), hktSystemError);
+  EXPECT_EQ(taken, nullptr);
+}
+
 TEST(ApiHandles, ADebugLineThatCannotBeWrittenFailsNothing) {
   test::expect_well(test::run_forked(2, [](std::uint32_t) -> std::string {
     const int full = ::open("/dev/full", O_WRONLY);

@@ -12,12 +12,6 @@ namespace {
 
 constexpr double kGiB = 1 << 30;
 
-/// "3.5 GiB are available (MEMORY.MAX is 4.0 GiB)"
-std::string text_of(const AvailableMemory& available) {
-  const std::string limit = available.limit.empty() ? "" : fmt::format(" ({})", available.limit);
-  return fmt::format("{:.1f} GiB are available{}", available.bytes / kGiB, limit);
-}
-
 }  // namespace
 
 double buffer_bytes(const BoundCollective& what, std::uint32_t rank) {
@@ -38,7 +32,7 @@ Result<void> check_memory_here(const BoundCollective& what, const Launch& launch
   return fail(Code::kResourceExhausted,
               "{} of {} on {} ranks needs {:.1f} GiB on rank {}, {:.1f} GiB on the {} of this host, {}",
               name_of(what.collective.kind), format_bytes(what.bytes()), launch.size, mine / kGiB, launch.rank,
-              all / kGiB, here, text_of(*available));
+              all / kGiB, here, available->text());
 }
 
 Result<void> check_own_memory(const BoundCollective& what, std::uint32_t rank, Bytes scratch) {
@@ -59,7 +53,7 @@ Result<void> check_memory_in_process(const Plan& plan) {
   if (!available || needed <= available->bytes) return {};
   return fail(Code::kResourceExhausted, "{} of {} on {} ranks in one process needs {:.1f} GiB, {}",
               name_of(what.collective.kind), format_bytes(what.bytes()), what.collective.ranks, needed / kGiB,
-              text_of(*available));
+              available->text());
 }
 
 }  // namespace hocket
