@@ -5,7 +5,8 @@
 // Ownership: moved, never copied; buffers stay the caller's until a call is over. Destroying one finishes what was
 // started, so abort() first when peers are gone. Threading: calls in an order that all ranks share, from one thread at
 // a time; abort() and the queries from any thread. Refuses: calls after a failure (each returns it), in a forked child,
-// counts below 0, ranks that do not exist.
+// counts below 0, ranks and enumerators that do not exist, and all that is asked of an object that was moved from or
+// holds nothing by default (kInvalidArgument).
 
 #include <chrono>
 #include <cstdint>
@@ -136,7 +137,7 @@ class Work {
   };
   void finish() noexcept;
 
-  std::shared_ptr<CommunicatorCore> core_;  // null: over, error_ says how
+  std::shared_ptr<CommunicatorCore> core_;  // null: holds no call
   std::vector<Ticket> more_;
   Ticket first_;
   bool open_ = false;
@@ -173,7 +174,7 @@ class Communicator {
   ~Communicator();
 
   [[nodiscard]] std::uint32_t rank() const;
-  [[nodiscard]] std::uint32_t size() const;
+  [[nodiscard]] std::uint32_t size() const;  // 0 when moved from
 
   [[nodiscard]] Result<void> run(const Call& call);
   [[nodiscard]] Result<Work> start(const Call& call);

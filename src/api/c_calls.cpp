@@ -10,7 +10,7 @@ namespace {
 /// What a thread calls between hktGroupStart and hktGroupEnd.
 struct Group {
   int depth = 0;
-  std::vector<std::pair<hktComm*, Call>> calls;
+  std::vector<std::pair<CommReference, Call>> calls;
   std::vector<std::unique_ptr<std::vector<std::int64_t>>> numbers;  // that calls point to
 };
 
@@ -115,7 +115,7 @@ Result<void> perform(const hktCall_t& from, hktComm_t comm, hktRequest_t* reques
   if (Group* const group = group_of_thread()) {
     if (request != nullptr) return fail(Code::kInvalidArgument, "a call inside a group has no request of its own");
     HOCKET_TRY_ASSIGN(const Call call, call_of(from, *comm, group->numbers));
-    group->calls.emplace_back(comm, call);
+    group->calls.emplace_back(CommReference(comm), call);
     return {};
   }
   Numbers kept;
@@ -133,7 +133,11 @@ hktResult_t perform_guarded(const hktCall_t& call, hktComm_t comm, hktRequest_t*
 /// Every communicator's calls together, and all communicators at once.
 Result<void> end_group(Group& group) {
   std::vector<std::pair<hktComm*, std::vector<Call>>> by_comm;
-  for (const auto& [comm, call] : group.calls) {
+  for (const auto& [reference, call] : group.calls) {
+    hktComm* const comm = reference.get();
+    if (comm == nullptr)
+      return fail(Code::kInvalidArgument,
+                  "a communicator was destroyed that calls of this group wait for: none is made");
     auto found = by_comm.begin();
     while (found != by_comm.end() && found->first != comm) ++found;
     if (found == by_comm.end()) found = by_comm.insert(found, {comm, {}});

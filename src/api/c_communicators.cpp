@@ -340,12 +340,14 @@ hktResult_t hktCommGetCounters(hktComm_t comm, hktCounters_t* counters) {
   });
 }
 
-hktResult_t hktRedOpCreatePreMulSum(hktRedOp_t* op, void* scalar, hktDataType_t datatype, hktScalarResidence_t,
-                                    hktComm_t comm) {
+hktResult_t hktRedOpCreatePreMulSum(hktRedOp_t* op, void* scalar, hktDataType_t datatype,
+                                    hktScalarResidence_t residence, hktComm_t comm) {
   return guarded(comm, [&]() -> Result<void> {
     HOCKET_TRY(require(comm, "comm"));
     HOCKET_TRY(require(op, "op"));
     HOCKET_TRY(require(scalar, "scalar"));
+    if (residence != hktScalarDevice && residence != hktScalarHostImmediate)
+      return fail(Code::kInvalidArgument, "residence {} does not exist", static_cast<int>(residence));
     HOCKET_TRY_ASSIGN(const hocket::Reduction made, hocket::reduction_of(scalar, datatype));
     const std::lock_guard lock(comm->mutex);
     comm->scaled.push_back(made);

@@ -16,6 +16,7 @@ using std::chrono::steady_clock;
 
 /// Waits beyond this are cut: the deadline of a call comes first.
 constexpr std::chrono::hours kWaitMax{24};
+constexpr std::string_view kName = "communicator";
 
 /// In a forked child nothing may be closed, joined or said: all of it is the parent's.
 void drop(std::shared_ptr<CommunicatorCore>& core) {
@@ -32,6 +33,11 @@ Error in_shrink(Error error, std::uint32_t ranks, std::span<const std::uint32_t>
   return error;
 }
 
+Result<void> check_held(const std::shared_ptr<CommunicatorCore>& core, std::string_view what) {
+  if (core) return {};
+  return fail(Code::kInvalidArgument, "this {} holds nothing: it was moved from, or never made", what);
+}
+
 }  // namespace
 
 Work::Work(Work&& other) noexcept { *this = std::move(other); }
@@ -43,7 +49,7 @@ Work& Work::operator=(Work&& other) noexcept {
   more_ = std::move(other.more_);
   first_ = other.first_;
   open_ = std::exchange(other.open_, false);
-  error_ = std::move(other.error_);
+  error_ = std::exchange(other.error_, std::nullopt);
   return *this;
 }
 
@@ -64,7 +70,8 @@ Result<void> Work::wait() {
 }
 
 Result<bool> Work::wait_for(std::chrono::nanoseconds time) {
-  if (core_ && open_) {
+  HOCKET_TRY(check_held(core_, "work"));
+  if (open_) {
     if (core_->in_child())
       return fail(Code::kUnsupported, "this is a forked child: a call stays with the process that started it");
     const SteadyTime until = steady_clock::now() + std::min<std::chrono::nanoseconds>(time, kWaitMax);
@@ -87,10 +94,12 @@ void Work::abort(std::string_view reason) {
 }
 
 Result<void> PersistentCall::run(const void* input, void* output) {
+  HOCKET_TRY(check_held(core_, "prepared call"));
   return core_->run_prepared(*this, {input, output});
 }
 
 Result<Work> PersistentCall::start(const void* input, void* output) {
+  HOCKET_TRY(check_held(core_, "prepared call"));
   return core_->start_prepared(*this, {input, output});
 }
 
@@ -114,16 +123,28 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
   return Communicator(std::move(core));
 }
 
-std::uint32_t Communicator::rank() const { return core_->rank(); }
-std::uint32_t Communicator::size() const { return core_->size(); }
+std::uint32_t Communicator::rank() const { return core_ ? core_->rank() : 0; }
+std::uint32_t Communicator::size() const { return core_ ? core_->size() : 0; }
 
-Result<void> Communicator::run(const Call& call) { return core_->run(call); }
-Result<Work> Communicator::start(const Call& call) { return core_->start({&call, 1}); }
-Result<Work> Communicator::start_group(std::span<const Call> calls) { return core_->start(calls); }
-Result<PersistentCall> Communicator::prepare(const Call& call) { return core_->prepare(call); }
+Result<void> Communicator::run(const Call& call) {
+  HOCKET_TRY(check_held(core_, kName));
+  return core_->run(call);
+}
+
+Result<Work> Communicator::start(const Call& call) { return start_group({&call, 1}); }
+
+Result<Work> Communicator::start_group(std::span<const Call> calls) {
+  HOCKET_TRY(check_held(core_, kName));
+  return core_->start(calls);
+}
+
+Result<PersistentCall> Communicator::prepare(const Call& call) {
+  HOCKET_TRY(check_held(core_, kName));
+  return core_->prepare(call);
+}
 
 Result<void> Communicator::run_group(std::span<const Call> calls) {
-  HOCKET_TRY_ASSIGN(Work work, core_->start(calls));
+  HOCKET_TRY_ASSIGN(Work work, start_group(calls));
   return work.wait();
 }
 
@@ -157,6 +178,7 @@ Result<void> Communicator::receive(void* output, std::int64_t count, DataType ty
 Result<void> Communicator::barrier() { return run({.operation = Operation::kBarrier}); }
 
 Result<std::optional<Communicator>> Communicator::split(std::optional<std::uint32_t> color, std::int64_t key) {
+  HOCKET_TRY(check_held(core_, kName));
   HOCKET_TRY_ASSIGN(const std::unique_ptr<Settings> settings, core_->split(color, key));
   if (settings == nullptr) return std::optional<Communicator>();
   HOCKET_TRY_ASSIGN(std::shared_ptr<CommunicatorCore> core, CommunicatorCore::open(std::move(*settings)));
@@ -164,12 +186,14 @@ Result<std::optional<Communicator>> Communicator::split(std::optional<std::uint3
 }
 
 Result<Communicator> Communicator::dup() {
+  HOCKET_TRY(check_held(core_, kName));
   HOCKET_TRY_ASSIGN(const std::unique_ptr<Settings> settings, core_->split(0, rank()));
   HOCKET_TRY_ASSIGN(std::shared_ptr<CommunicatorCore> core, CommunicatorCore::open(std::move(*settings)));
   return Communicator(std::move(core));
 }
 
 Result<Communicator> Communicator::shrink(std::span<const std::uint32_t> lost) {
+  HOCKET_TRY(check_held(core_, kName));
   HOCKET_TRY_ASSIGN(Settings settings, core_->shrink(lost));
   HOCKET_TRY(core_->check_together(lost));
   Result<std::shared_ptr<CommunicatorCore>> core = CommunicatorCore::open(std::move(settings));
@@ -177,8 +201,15 @@ Result<Communicator> Communicator::shrink(std::span<const std::uint32_t> lost) {
   return Communicator(std::move(*core));
 }
 
-Result<void> Communicator::register_memory(const void* begin) { return core_->register_memory(begin); }
-Result<void> Communicator::deregister_memory(const void* begin) { return core_->deregister_memory(begin); }
+Result<void> Communicator::register_memory(const void* begin) {
+  HOCKET_TRY(check_held(core_, kName));
+  return core_->register_memory(begin);
+}
+
+Result<void> Communicator::deregister_memory(const void* begin) {
+  HOCKET_TRY(check_held(core_, kName));
+  return core_->deregister_memory(begin);
+}
 
 Result<void*> allocate_memory(std::size_t bytes) {
   HOCKET_TRY_ASSIGN(SharedMemory memory, SharedMemory::allocate(bytes));
@@ -186,10 +217,15 @@ Result<void*> allocate_memory(std::size_t bytes) {
 }
 Result<void> free_memory(void* begin) { return SharedMemory::free(begin); }
 
-ProgressCounters Communicator::counters() const { return core_->counters(); }
+ProgressCounters Communicator::counters() const { return core_ ? core_->counters() : ProgressCounters(); }
 
-void Communicator::abort(std::string_view reason) { core_->abort(reason); }
+void Communicator::abort(std::string_view reason) {
+  if (core_) core_->abort(reason);
+}
 
-std::optional<Error> Communicator::failure() const { return core_->failure(); }
+std::optional<Error> Communicator::failure() const {
+  if (const Result<void> held = check_held(core_, kName); !held) return held.error();
+  return core_->failure();
+}
 
 }  // namespace hocket

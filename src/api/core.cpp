@@ -152,6 +152,7 @@ std::optional<Error> CommunicatorCore::failure() const {
 
 Result<void> CommunicatorCore::run(const Call& call) {
   HOCKET_TRY(check_usable());
+  HOCKET_TRY(check_words(call));
   if (call.operation <= Operation::kAllToAll || call.operation == Operation::kBarrier) {
     HOCKET_TRY_ASSIGN(const QueuedCall queued, planned(call));
     return queues_.front()->run(queued);
@@ -167,6 +168,7 @@ Result<void> CommunicatorCore::run(const Call& call) {
 
 Result<Work> CommunicatorCore::start(std::span<const Call> calls) {
   HOCKET_TRY(check_usable());
+  for (const Call& call : calls) HOCKET_TRY(check_words(call));
   Work work;
   work.core_ = shared_from_this();
   if (calls.size() == 1 && calls[0].operation <= Operation::kAllToAll) {  // allocates nothing
@@ -216,6 +218,7 @@ Result<void> CommunicatorCore::check_together(std::span<const std::uint32_t> los
 
 Result<PersistentCall> CommunicatorCore::prepare(const Call& call) {
   HOCKET_TRY(check_usable());
+  HOCKET_TRY(check_words(call));
   if (call.operation > Operation::kAllToAll)
     return fail(Code::kUnsupported, "only collectives with a plan of their own can be prepared");
   Call unbound = call;

@@ -87,6 +87,8 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   [[nodiscard]] Result<void> check_usable() const;
   [[nodiscard]] std::string own_name() const { return job_.members[rank()].text(); }
 
+  /// What of a call is right or wrong whatever the ranks and counts are.
+  [[nodiscard]] Result<void> check_words(const Call& call) const;
   [[nodiscard]] Result<QueuedCall> planned(const Call& call) const;
   [[nodiscard]] Result<void> check_buffers(const Call& call, const BoundCollective& what) const;
   [[nodiscard]] Result<QueuedCall> prepared(const PersistentCall& call, const RankBuffers& buffers) const;

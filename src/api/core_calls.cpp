@@ -36,10 +36,7 @@ Result<void> check_blocks(const Blocks& blocks, std::uint32_t ranks, std::string
   return {};
 }
 
-Result<void> check_reduction(const Call& call, bool reduces) {
-  if (static_cast<int>(call.type) >= kDataTypes)
-    return fail(Code::kInvalidArgument, "data type {} does not exist", static_cast<int>(call.type));
-  if (!reduces) return {};
+Result<void> check_reduction(const Call& call) {
   if (static_cast<int>(call.reduction.op) >= kReduceOps)
     return fail(Code::kInvalidArgument, "reduce operator {} does not exist", static_cast<int>(call.reduction.op));
   if (call.reduction.scaled && call.reduction.op != ReduceOp::kSum)
@@ -48,6 +45,16 @@ Result<void> check_reduction(const Call& call, bool reduces) {
 }
 
 }  // namespace
+
+Result<void> CommunicatorCore::check_words(const Call& call) const {
+  if (call.operation > Operation::kBarrier)
+    return fail(Code::kInvalidArgument, "{}: operation {} does not exist", own_name(),
+                static_cast<int>(call.operation));
+  if (static_cast<int>(call.type) >= kDataTypes)
+    return fail(Code::kInvalidArgument, "{}: data type {} does not exist", own_name(), static_cast<int>(call.type));
+  if (call.timeout.count() < 0) return fail(Code::kInvalidArgument, "{}: a timeout below 0", own_name());
+  return {};
+}
 
 Result<void> CommunicatorCore::check_buffers(const Call& call, const BoundCollective& what) const {
   if (input_count(what, rank()) > 0 && call.input == nullptr)
@@ -71,11 +78,10 @@ Result<QueuedCall> CommunicatorCore::planned(const Call& call) const {
   BoundCollective& what = queued.what;
   what.collective = {kKinds[static_cast<std::size_t>(call.operation)], size(), 0};
   const CollectiveKind kind = what.collective.kind;
-  HOCKET_TRY(check_reduction(call, reduces(kind)));
-  if (call.timeout.count() < 0) return fail(Code::kInvalidArgument, "{}: a timeout below 0", own_name());
   if (is_rooted(kind)) what.collective.root = call.root;
   what.type = call.type;
   if (reduces(kind)) {
+    HOCKET_TRY(check_reduction(call));
     what.op = call.reduction.op;
     queued.reduction = call.reduction;
   }
@@ -118,7 +124,6 @@ Result<void> CommunicatorCore::append_message(const Call& call, bool sends, Part
 }
 
 Result<CommunicatorCore::Part> CommunicatorCore::message_of(const Call& call, bool sends) {
-  HOCKET_TRY(check_reduction(call, false));
   if (call.root >= size())
     return fail(Code::kInvalidArgument, "{}: rank {} is not below the {} ranks", own_name(), call.root, size());
   const void* buffer = sends ? call.input : call.output;
@@ -157,7 +162,6 @@ QueuedCall CommunicatorCore::agreement(const Call& call, std::int64_t count) con
 }
 
 Result<void> CommunicatorCore::append_rooted(const Call& call, Parts& parts) {
-  HOCKET_TRY(check_reduction(call, false));
   const bool gathers = call.operation == Operation::kGather;
   BoundCollective what{{CollectiveKind::kBroadcast, size(), call.root}, 0, call.type, ReduceOp::kSum};
   if (__builtin_mul_overflow(call.count, std::int64_t{size()}, &what.count))
@@ -188,7 +192,6 @@ Result<void> CommunicatorCore::append_rooted(const Call& call, Parts& parts) {
 
 /// One broadcast per rank: each is proved, and compared between all ranks by itself.
 Result<void> CommunicatorCore::append_all_gather_v(const Call& call, Parts& parts) const {
-  HOCKET_TRY(check_reduction(call, false));
   HOCKET_TRY(check_blocks(call.receive, size(), "all_gather_v"));
   for (std::uint32_t from = 0; from < size(); ++from) {
     Call block = call;
@@ -224,7 +227,6 @@ Result<void> CommunicatorCore::check_apart(const Call& call) const {
 }
 
 Result<void> CommunicatorCore::append_all_to_all_v(const Call& call, Parts& parts) {
-  HOCKET_TRY(check_reduction(call, false));
   HOCKET_TRY(check_blocks(call.send, size(), "all_to_all_v, sent"));
   HOCKET_TRY(check_blocks(call.receive, size(), "all_to_all_v, received"));
   if (call.send.counts[rank()] != call.receive.counts[rank()])

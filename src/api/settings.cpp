@@ -1,5 +1,7 @@
 #include "api/settings.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -45,6 +47,21 @@ Result<int> listener_of(const CommunicatorOptions& options, const SettingWords& 
   if (number > static_cast<std::uint32_t>(std::numeric_limits<int>::max()))
     return fail(Code::kInvalidArgument, "{} is not a descriptor", said.text());
   return static_cast<int>(number);
+}
+
+/// The child of a launcher has it from its parent, a caller from anywhere.
+Result<void> check_listener(int listener) {
+  int listens = 0;
+  socklen_t length = sizeof(listens);
+  if (listener < 0) return {};
+  if (::getsockopt(listener, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) == 0 && listens != 0) return {};
+  return fail(Code::kInvalidArgument, "the listener, descriptor {}, is no socket that listens", listener);
+}
+
+/// A word that a caller has cast may be none.
+Result<void> check_progress(ProgressMode progress) {
+  if (progress <= ProgressMode::kCaller) return {};
+  return fail(Code::kInvalidArgument, "progress mode {} does not exist", static_cast<int>(progress));
 }
 
 Result<Launch> launch_of(const CommunicatorOptions& options, const Variables& variables) {
@@ -225,6 +242,7 @@ Result<Settings> read_settings(Launch launch, const CommunicatorOptions& options
   HOCKET_TRY(check_secret(words.said("HOCKET_SECRET")));
   meeting.secret = words_of(options.secret, words.said("HOCKET_SECRET"));
   HOCKET_TRY_ASSIGN(meeting.listener, listener_of(options, words));
+  HOCKET_TRY(check_listener(meeting.listener));
   HOCKET_TRY(check_hosts(words.said("HOCKET_HOSTID"), meeting.launch));
   HOCKET_TRY(read_places(words, settings));
   HOCKET_TRY(read_times(options, words, settings));
@@ -232,6 +250,7 @@ Result<Settings> read_settings(Launch launch, const CommunicatorOptions& options
   settings.plan_file = words_of(options.plan_file, words.said("HOCKET_PLAN_FILE"));
   HOCKET_TRY(check_file(words.said("HOCKET_PLAN_FILE")));
   HOCKET_TRY(read_transport(options, words, settings));
+  HOCKET_TRY(check_progress(options.progress));
   settings.progress = options.progress;
   HOCKET_TRY_ASSIGN(settings.cost, read_cost(options, words));
   HOCKET_TRY_ASSIGN(settings.debug, debug_level(words.said("HOCKET_DEBUG")));

@@ -29,6 +29,116 @@ Result<Communicator> alone() {
   return Communicator::create(options);
 }
 
+TEST(ApiHandles, AMovedFromCommunicatorRefusesAll) {
+  Result<Communicator> made = alone();
+  ASSERT_TRUE(made) << made.error().text;
+  const Communicator owner = std::move(*made);
+  Communicator& comm = *made;  // NOLINT(bugprone-use-after-move): that is what is tested
+  const std::string said = "this communicator holds nothing";
+  float value = 1;
+  EXPECT_EQ(comm.size(), 0U);
+  EXPECT_EQ(comm.rank(), 0U);
+  expect_refused(comm.run({}), said);
+  expect_refused(comm.start({}), said);
+  expect_refused(comm.run_group({}), said);
+  expect_refused(comm.start_group({}), said);
+  expect_refused(comm.prepare({}), said);
+  expect_refused(comm.all_reduce(&value, &value, 1, DataType::kF32), said);
+  expect_refused(comm.broadcast(&value, 1, DataType::kF32, 0), said);
+  expect_refused(comm.send(&value, 1, DataType::kF32, 0), said);
+  expect_refused(comm.receive(&value, 1, DataType::kF32, 0), said);
+  expect_refused(comm.barrier(), said);
+  expect_refused(comm.split(0, 0), said);
+  expect_refused(comm.dup(), said);
+  expect_refused(comm.shrink({}), said);
+  expect_refused(comm.register_memory(&value), said);
+  expect_refused(comm.deregister_memory(&value), said);
+  comm.abort("nothing to end");
+  ASSERT_TRUE(comm.failure());
+  EXPECT_NE(comm.failure()->text.find(said), std::string::npos);
+  EXPECT_EQ(comm.counters().calls, 0U);
+  EXPECT_EQ(owner.size(), 1U);
+}
+
+TEST(ApiHandles, CallsThatHoldNothingRefuseToRunOrWait) {
+  float value = 1;
+  PersistentCall call;
+  expect_refused(call.run(&value, &value), "this prepared call holds nothing");
+  expect_refused(call.start(&value, &value), "this prepared call holds nothing");
+  Work work;
+  expect_refused(work.wait(), "this work holds nothing");
+  expect_refused(work.test(), "this work holds nothing");
+  work.abort("nothing to end");
+  Result<Communicator> comm = alone();
+  ASSERT_TRUE(comm) << comm.error().text;
+  Result<Work> started = comm->start({.input = &value, .output = &value, .count = 1});
+  ASSERT_TRUE(started);
+  work = std::move(*started);
+  expect_refused(started->wait(), "this work holds nothing");  // NOLINT(bugprone-use-after-move)
+  EXPECT_TRUE(work.wait());
+  EXPECT_TRUE(work.wait()) << "a work that is over says so again";
+}
+
+TEST(ApiHandles, EnumeratorsThatDoNotExistAreRefused) {
+  Result<Communicator> comm = alone();
+  ASSERT_TRUE(comm) << comm.error().text;
+  float value = 1;
+  const Call good{.input = &value, .output = &value, .count = 1};
+  const auto expect_everywhere = [&comm](const Call& call, const std::string& said) {
+    expect_refused(comm->run(call), said);
+    expect_refused(comm->start(call), said);
+    expect_refused(comm->run_group({&call, 1}), said);
+    if (call.operation != Operation::kSend) expect_refused(comm->prepare(call), said);
+  };
+  for (const int number : {13, 55, 255}) {
+    Call call = good;
+    call.operation = static_cast<Operation>(number);
+    expect_everywhere(call, fmt::format("operation {} does not exist", number));
+    call = good;
+    call.type = static_cast<DataType>(number);
+    expect_everywhere(call, fmt::format("data type {} does not exist", number));
+    call.operation = Operation::kSend;
+    expect_everywhere(call, fmt::format("data type {} does not exist", number));
+    call = good;
+    call.reduction.op = static_cast<ReduceOp>(number);
+    expect_everywhere(call, fmt::format("reduce operator {} does not exist", number));
+  }
+  Call late = good;
+  late.timeout = std::chrono::nanoseconds(-1);
+  expect_everywhere(late, "a timeout below 0");
+  EXPECT_TRUE(comm->run(good));
+}
+
+TEST(ApiHandles, OptionsThatAreNoneAreRefused) {
+  CommunicatorOptions options;
+  options.rank = 0;
+  options.size = 1;
+  options.progress = static_cast<ProgressMode>(9);
+  expect_refused(Communicator::create(options), "progress mode 9 does not exist");
+  options.progress = ProgressMode::kShared;
+  for (const int descriptor : {999, STDERR_FILENO}) {
+    options.listener = descriptor;
+    expect_refused(Communicator::create(options),
+                   fmt::format("the listener, descriptor {}, is no socket that listens", descriptor));
+  }
+}
+
+TEST(ApiHandles, AGroupWhoseCommunicatorIsGoneMakesNoCall) {
+  hktUniqueId id = {};
+  hktComm_t comm = nullptr;
+  ASSERT_EQ(hktGetUniqueId(&id), hktSuccess);
+  ASSERT_EQ(hktCommInitRank(&comm, 1, id, 0), hktSuccess);
+  const int sent = 7;
+  int got = 0;
+  ASSERT_EQ(hktGroupStart(), hktSuccess);
+  EXPECT_EQ(hktSend(&sent, 1, hktInt32, 0, comm, nullptr), hktSuccess);
+  EXPECT_EQ(hktRecv(&got, 1, hktInt32, 0, comm, nullptr), hktSuccess);
+  EXPECT_EQ(hktCommDestroy(comm), hktSuccess);
+  EXPECT_EQ(hktGroupEnd(), hktInvalidArgument);
+  EXPECT_NE(std::string(hktGetLastError(nullptr)).find("a communicator was destroyed"), std::string::npos);
+  EXPECT_EQ(got, 0);
+}
+
 TEST(ApiHandles, MemoryBeyondWhatThereIsIsRefusedAndNotTaken) {
   const Result<void*> memory = allocate_memory(std::size_t{1} << 50);
   ASSERT_FALSE(memory);
