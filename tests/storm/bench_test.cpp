@@ -99,6 +99,27 @@ TEST(StormBench, NcclJsonCarriesTheBound) {
                    row.at("bound").get<double>() / row.at("out_of_place").at("time").get<double>());
 }
 
+TEST(StormBench, AFileOfResultsThatIsThereStaysAndADeviceIsWrittenTo) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("hocket-bench-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const std::string file = folder / "results.json";
+  EXPECT_EQ(bench({"-J", file}).err, "");
+  const Ended again = bench({"-J", file});
+  EXPECT_EQ(again.status, 0);
+  EXPECT_EQ(again.err, "note: " + file + " was there already: wrote " + file + ".1\n");
+  EXPECT_EQ(json::parse(std::ifstream(file + ".1"), nullptr, false).at("version"), 3);
+  std::filesystem::create_symlink("/dev/full", folder / "device");
+  const Ended full = bench({"-J", folder / "device"});
+  EXPECT_EQ(full.status, 2);
+  EXPECT_NE(full.err.find("No space left on device"), std::string::npos) << full.err;
+  EXPECT_EQ(bench({"-J", "/dev/full"}).status, 2);
+  EXPECT_FALSE(std::filesystem::exists("/dev/full.1"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "device.1"));
+  EXPECT_NE(bench({"-J", "/dev/stdout"}).out.find("\"version\": 3"), std::string::npos);
+  std::filesystem::remove_all(folder);
+}
+
 TEST(StormBench, ModesOfOtherDevicesAreTakenWhereTheyMeanNothing) {
   const Ended end = bench({"-p", "1", "-z", "1", "-G", "0", "-R", "0", "-S", "0", "-C", "1"});
   EXPECT_EQ(end.status, 0) << end.err;

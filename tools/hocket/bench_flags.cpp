@@ -109,7 +109,8 @@ void BenchFlags::declare_letters(CLI::App& app) {
   app.add_option("-a,--average", average, "time shown: 0 of rank 0, 1 mean, 2 least, 3 most")
       ->check(CLI::Range(0, 3))
       ->capture_default_str();
-  app.add_option("-J,--output_file", json_file, "write the results there too, as nccl-tests' JSON");
+  app.add_option("-J,--output_file", json_file,
+                 "write the results there too, as nccl-tests' JSON; a file that is there stays, and FILE.1 is written");
 }
 
 void BenchFlags::declare_volumes(CLI::App& app) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/say.h"
 #include "base/version.h"
 #include "flags.h"
 #include "local_ranks.h"
@@ -70,10 +71,12 @@ nlohmann::ordered_json half_json(const BenchRow& row, const BenchHalf& half, boo
   return out;
 }
 
-/// The name itself, or with the first number behind it that is free.
+/// The name itself, or with the first number behind it that is free, as nccl-tests do with what they find there. What
+/// is no regular file (a device, a pipe, a link) is written to, not beside.
 std::string free_name(const std::string& name) {
   std::error_code error;
   std::string candidate = name;
+  if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(name, error))) return name;
   for (int i = 1; std::filesystem::exists(candidate, error); ++i) candidate = fmt::format("{}.{}", name, i);
   return candidate;
 }
@@ -229,7 +232,10 @@ nlohmann::ordered_json BenchTable::nccl_json() const {
 
 Result<void> BenchTable::write_nccl_json() const {
   if (flags_.json_file.empty()) return {};
-  return write_file(free_name(flags_.json_file), nccl_json().dump(2) + "\n");
+  const std::string name = free_name(flags_.json_file);
+  HOCKET_TRY(write_file(name, nccl_json().dump(2) + "\n"));
+  if (name != flags_.json_file) say("note: {} was there already: wrote {}\n", flags_.json_file, name);
+  return {};
 }
 
 }  // namespace hocket
