@@ -133,6 +133,7 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   /// What it waits for, as it has said last.
   [[nodiscard]] Result<std::vector<Wait>> last_note_of(std::uint32_t peer);
   [[nodiscard]] Result<void> share(std::span<const std::byte> mine, std::span<std::byte> all);
+  [[nodiscard]] Result<std::string> place_of_part(const std::vector<std::uint32_t>& ranks, Descriptor& listener);
   [[nodiscard]] Settings settings_of(std::vector<std::uint32_t> ranks, std::string source);
   /// Whether those of them that this rank is connected with still are.
   [[nodiscard]] Result<void> check_partners(const std::vector<std::uint32_t>& ranks);

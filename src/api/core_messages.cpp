@@ -22,7 +22,8 @@ constexpr milliseconds kHearsay{500};
 constexpr milliseconds kSlice{100};  // of a wait, after which it is asked whether it makes sense still
 /// Connections of messages, told apart from those of collectives.
 constexpr std::uint32_t kMessageLane = 1;
-constexpr std::size_t kWordBytes = 128;  // of an endpoint that is shared
+constexpr std::size_t kWordBytes = 128;      // of an endpoint that is shared, or of why there is none
+constexpr std::string_view kObstacle = "!";  // before the latter
 
 Result<Descriptor> claimed_by(Gate& gate, std::uint32_t rank) {
   for (Guest& guest : gate.admit()) {
@@ -225,7 +226,9 @@ Result<Descriptor> CommunicatorCore::await_receiver(const std::string& key, std:
     std::vector<pollfd> waits;
     gate.append_waits(waits);
     const SteadyTime slice = std::min(deadline, steady_clock::now() + kSlice);
-    if (wait_for(waits, gate.next_deadline(slice)) == 0) HOCKET_TRY(check_peer(to, deadline));
+    if (wait_for(waits, gate.next_deadline(slice)) > 0) continue;
+    if (Result<void> well = check_peer(to, deadline); !well)
+      return fail(well.error().code, "{}{}", well.error().text, gate.hindrance());
   }
 }
 
@@ -308,6 +311,17 @@ Result<void> CommunicatorCore::check_partners(const std::vector<std::uint32_t>& 
   return fail(Code::kPeerFailed, "{} lost {}{} before all ranks were connected", own_name(), names, and_more(count));
 }
 
+/// The first rank of every part listens, and all hear where: or why a rank cannot come, before others wait for it.
+Result<std::string> CommunicatorCore::place_of_part(const std::vector<std::uint32_t>& ranks,
+                                                    Descriptor& listener) {
+  if (ranks.size() < 2) return "";
+  HOCKET_TRY(check_descriptors_for(settings_of(ranks, {}).rendezvous));
+  if (ranks.front() != rank()) return "";
+  HOCKET_TRY_ASSIGN(listener, listen_in(settings_.rendezvous.ports, job_.members[rank()].address, size()));
+  HOCKET_TRY_ASSIGN(const Address address, local_address(listener));
+  return address.text();
+}
+
 Result<std::unique_ptr<Settings>> CommunicatorCore::split(std::optional<std::uint32_t> color, std::int64_t key) {
   struct Wish {
     std::uint64_t colored = 0;
@@ -323,19 +337,19 @@ Result<std::unique_ptr<Settings>> CommunicatorCore::split(std::optional<std::uin
   }
   std::stable_sort(ranks.begin(), ranks.end(),
                    [&wishes](std::uint32_t a, std::uint32_t b) { return wishes[a].key < wishes[b].key; });
-  // The first rank of every part listens, and all hear where.
   Descriptor listener;
-  std::string endpoint;
-  if (ranks.size() > 1 && ranks.front() == rank()) {
-    HOCKET_TRY_ASSIGN(listener, listen_in(settings_.rendezvous.ports, job_.members[rank()].address, size()));
-    HOCKET_TRY_ASSIGN(const Address address, local_address(listener));
-    endpoint = address.text();
-  }
+  const Result<std::string> word = place_of_part(ranks, listener);
   std::array<char, kWordBytes> mine{};
-  endpoint.copy(mine.data(), mine.size() - 1);
+  (word ? *word : std::string(kObstacle) + word.error().text).copy(mine.data(), mine.size() - 1);
   std::vector<std::array<char, kWordBytes>> all(size());
   HOCKET_TRY(share(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all))));
   if (!color) return nullptr;
+  for (const std::uint32_t r : ranks) {
+    const std::string_view said(all[r].data());
+    if (said.starts_with(kObstacle))
+      return fail(Code::kResourceExhausted, "{}: no new communicator: {}: {}", own_name(), job_.members[r].text(),
+                  said.substr(kObstacle.size()));
+  }
   auto made = std::make_unique<Settings>(settings_of(ranks, fmt::format("part {} of {} ranks", *color, size())));
   made->rendezvous.launch.root = all[ranks.front()].data();
   made->rendezvous.listener = listener.release();

@@ -47,6 +47,10 @@ SteadyTime Gate::next_deadline(SteadyTime none) const {
   return strangers_.empty() ? none : std::min(none, strangers_.front()->deadline);
 }
 
+std::string Gate::hindrance() const {
+  return refused_ == 0 ? "" : "; a connection could not be taken: " + system_words(refused_);
+}
+
 void Gate::take_new(SteadyTime now) {
   if (now < accept_again_) return;
   for (std::size_t taken = 0; taken < kStrangersMax; ++taken) {
@@ -54,8 +58,10 @@ void Gate::take_new(SteadyTime now) {
     if (!socket.open()) {
       const bool exhausted = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
       if (exhausted) accept_again_ = now + kPause;
+      if (exhausted) refused_ = errno;
       return;
     }
+    refused_ = 0;
     socket.keep_from_children();
     const Result<Nonce> nonce = fresh_nonce();
     if (!nonce) return;

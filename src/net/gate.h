@@ -46,6 +46,8 @@ class Gate {
   /// Of those turned away in the last admit(); at most kStrangersMax.
   [[nodiscard]] const std::vector<Unproved>& unproved() const { return unproved_; }
 
+  /// Why a connection could not be taken last: "; a connection could not be taken: ..."; empty when all were.
+  [[nodiscard]] std::string hindrance() const;
   [[nodiscard]] std::size_t turned_away() const { return turned_away_; }
   [[nodiscard]] std::size_t waiting() const { return strangers_.size(); }
 
@@ -66,6 +68,7 @@ class Gate {
   SteadyTime accept_again_;
   std::vector<Unproved> unproved_;
   std::size_t turned_away_ = 0;
+  int refused_ = 0;  // the system's number of the last connection that it did not give
 };
 
 /// The connecting end: a connection to a gate, proved both ways. Tries again while nobody listens there yet, or, when

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/listing.h"
+#include "net/descriptor_limit.h"
 #include "net/private_file.h"
 #include "net/root.h"
 
@@ -63,6 +64,8 @@ class Joining {
   }
 
   Result<Job> run() {
+    if (Result<void> enough = check_descriptors_for(options_); !enough)
+      return fail(enough.error().code, "rank {}: {}", launch_.rank, enough.error().text);
     HOCKET_TRY_ASSIGN(const Root root, find_root(launch_, !options_.secret.empty()));
     HOCKET_TRY(check_known());
     HOCKET_TRY(launch_.rank == 0 ? serve(root) : reach(root));
@@ -404,7 +407,8 @@ class Joining {
       if (job_.links[rank].open() || ++count > kListedMax) continue;
       names += (names.empty() ? "" : ", ") + name_of(job_.members[rank]);
     }
-    return fail(Code::kTimeout, "{}: no connection in time from {}{}", own_name(), names, and_more(count));
+    return fail(Code::kTimeout, "{}: no connection in time from {}{}{}", own_name(), names, and_more(count),
+                gate_->hindrance());
   }
 
   const RendezvousOptions& options_;
@@ -427,6 +431,15 @@ std::uint32_t ports_needed(const RendezvousOptions& options) {
   const bool free = launch.root.empty() || launch.root.starts_with(kRootFile);
   const Result<Endpoint> root = parse_endpoint(launch.root);
   return here + (with_rank_0 && (free || (root && options.ports.holds(root->port))) ? 1 : 0);
+}
+
+Result<void> check_descriptors_for(const RendezvousOptions& options) {
+  // The client of the store, the gate and who knocks there; then what a transport sleeps at, and its memory.
+  constexpr std::size_t kAround = 6;
+  const Launch& launch = options.launch;
+  const std::size_t links = std::size_t{launch.size - 1} * options.connections;
+  const std::size_t served = launch.rank == 0 ? 2 + std::size_t{launch.size} : 0;  // to listen, to be told, the clients
+  return check_descriptors(links + served + kAround);
 }
 
 std::string host_name() {

@@ -59,6 +59,10 @@ struct RendezvousOptions {
 /// lies in the range, that of the rendezvous. A rank alone needs none.
 [[nodiscard]] std::uint32_t ports_needed(const RendezvousOptions& options);
 
+/// Descriptors that joining takes at least: of the connections with all other ranks, and on rank 0 of the store. An
+/// error when this process cannot open so many.
+[[nodiscard]] Result<void> check_descriptors_for(const RendezvousOptions& options);
+
 struct Job {
   Launch launch;
   std::vector<Member> members;     // by rank

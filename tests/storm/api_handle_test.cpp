@@ -150,6 +150,34 @@ TEST(ApiHandles, MemoryBeyondWhatThereIsIsRefusedAndNotTaken) {
   EXPECT_EQ(taken, nullptr);
 }
 
+TEST(ApiHandles, DescriptorsThatRunOutAreNamedByAllRanksBeforeTheyWait) {
+  const std::vector<test::RankEnd> ends = test::run_forked(3, [](std::uint32_t rank) -> std::string {
+    auto comm = test::connect();
+    SAY_ERROR(comm);
+    const rlimit few{64, 64};
+    if (rank == 0) ::setrlimit(RLIMIT_NOFILE, &few);
+    std::vector<Communicator> made;
+    for (int i = 0; i < 64; ++i) {
+      const auto begun = std::chrono::steady_clock::now();
+      Result<Communicator> next = comm->dup();
+      if (next) {
+        made.push_back(std::move(*next));
+        continue;
+      }
+      if (std::chrono::steady_clock::now() - begun > std::chrono::seconds(10)) return "late: " + next.error().text;
+      if (next.error().code != Code::kResourceExhausted) return "another code: " + next.error().text;
+      SAY_ERROR(comm->barrier());  // what was there goes on
+      return next.error().text;
+    }
+    return "64 communicators";
+  });
+  for (const test::RankEnd& end : ends) {
+    EXPECT_NE(end.said.find("no new communicator: rank 0 (host "), std::string::npos) << end.said;
+    EXPECT_NE(end.said.find("too many open files: "), std::string::npos) << end.said;
+    EXPECT_NE(end.said.find(" of 64 are left (ulimit -n)"), std::string::npos) << end.said;
+  }
+}
+
 TEST(ApiHandles, ADebugLineThatCannotBeWrittenFailsNothing) {
   test::expect_well(test::run_forked(2, [](std::uint32_t) -> std::string {
     const int full = ::open("/dev/full", O_WRONLY);
