@@ -1,5 +1,7 @@
 #include "net/port_range.h"
 
+#include <algorithm>
+
 namespace hocket {
 
 Result<PortRange> parse_port_range(std::string_view text) {
@@ -19,8 +21,12 @@ Result<Descriptor> listen_in(const PortRange& range, const Address& address, std
     Result<Descriptor> listener = listen_at(address.with_port(static_cast<std::uint16_t>(port)));
     if (listener || listener.error().code != Code::kResourceExhausted) return listener;
   }
-  return fail(Code::kResourceExhausted, "{} {}-{}: none is free at {}: {} ports, {} are needed on this host",
-              range.name, range.first, range.last, address.host(), range.count(), needed);
+  // Ranks of this host have all but this one of those that they need, at most.
+  const std::uint32_t others = range.count() - std::min(needed - 1, range.count());
+  return fail(Code::kResourceExhausted,
+              "{} {}-{}: none is left at {}: {} of its {} ports are needed on this host, and others hold {}{}",
+              range.name, range.first, range.last, address.host(), needed, range.count(), others,
+              needed > 1 ? " at least" : "");
 }
 
 }  // namespace hocket

@@ -215,13 +215,15 @@ class Joining {
     return fail(Code::kTimeout, "{} has not found {}: {}", own_name(), name_of(0), last);
   }
 
-  /// Rank 0 leaves no file where it was given the secret.
+  /// Rank 0 leaves no file where it was given the secret, and other programs leave none at all.
   Result<void> check_secret_given(const Root& root) const {
     if (!root.address || std::filesystem::exists(root.file)) return {};
     if (!connect_once(*root.address, steady_clock::now() + kAttempt)) return {};
-    return fail(Code::kMismatch,
-                "rank {}: {} listens but has left no '{}': rank 0 has a HOCKET_SECRET then, and this rank has none",
-                launch_.rank, root.address->text(), root.file);
+    return fail(
+        Code::kMismatch,
+        "rank {}: {} listens but has left no '{}': either rank 0 has a HOCKET_SECRET, and this rank has none, or "
+        "another program listens there",
+        launch_.rank, root.address->text(), root.file);
   }
 
   /// False when nobody answers there as one of ours: the file may be an old one.

@@ -1,6 +1,25 @@
 #include "net/root.h"
 
 namespace hocket {
+namespace {
+
+/// Why ranks that may be on several hosts cannot meet. How many hosts there are the launcher has said, or nobody knows.
+tl::unexpected<Error> cannot_meet(const Launch& launch, const std::optional<Address>& address) {
+  if (address)
+    return fail(Code::kInvalidArgument,
+                "rank {}: rank 0 is at {}, which is not loopback: that needs HOCKET_SECRET, the same words everywhere",
+                launch.rank, address->text());
+  if (launch.local_size == 0)
+    return fail(
+        Code::kInvalidArgument,
+        "rank {}: {} does not say how many of the {} ranks are on this host: set HOCKET_ROOT=host:port of rank 0",
+        launch.rank, launch.source, launch.size);
+  return fail(Code::kInvalidArgument,
+              "rank {}: ranks on several hosts ({}: {} of {} are on this one) need HOCKET_ROOT=host:port of rank 0",
+              launch.rank, launch.source, launch.local_size, launch.size);
+}
+
+}  // namespace
 
 Result<Root> find_root(const Launch& launch, bool has_secret) {
   Root root;
@@ -22,9 +41,7 @@ Result<Root> find_root(const Launch& launch, bool has_secret) {
     return fail(Code::kInvalidArgument, "rank {}: rank 0 is at loopback {}, but {} of {} ranks are on this host",
                 launch.rank, root.address->text(), launch.local_size, launch.size);
   if (has_secret && root.address) return root;
-  if (!near)
-    return fail(Code::kInvalidArgument, "rank {}: ranks on several hosts ({}) need {}", launch.rank, launch.source,
-                root.address ? "HOCKET_SECRET, the same words everywhere" : "HOCKET_ROOT=host:port of rank 0");
+  if (!near) return cannot_meet(launch, root.address);
   const std::string job = root.address ? fmt::format("port-{}", root.address->port()) : launch.job;
   if (job.empty())
     return fail(Code::kInvalidArgument, "rank {}: {} does not say where rank 0 is: set HOCKET_ROOT=host:port",

@@ -120,7 +120,9 @@ TEST(Refusal, ARankThatFindsNoPortIsTheCauseOfWhatTheOthersSee) {
   const std::string range = fmt::format("{}-{}", port, port + 3);  // one too few, which nobody can know before
   const Ended end = Process(bench({"--ranks", "3", "--ports", range, "--timeout", "20s"}), {}).wait(seconds(40));
   EXPECT_EQ(end.status, 2) << end.err;
-  EXPECT_NE(end.err.find(fmt::format("--ports {}: none is free at 127.0.0.1: 4 ports, 4 are needed", range)),
+  EXPECT_NE(end.err.find(fmt::format("--ports {}: none is left at 127.0.0.1: 4 of its 4 ports are needed on this host, "
+                                     "and others hold 1 at least",
+                                     range)),
             std::string::npos)
       << end.err;
 }
@@ -139,7 +141,13 @@ TEST(Refusal, ASecretOnOneSideOnlyIsSaid) {
   const std::vector<Ended> ends = start_each(
       bench({"--timeout", "3s"}), {{"HOCKET_RANK=0", "HOCKET_SIZE=2", root, "HOCKET_SECRET=sixteen characters"},
                                    {"HOCKET_RANK=1", "HOCKET_SIZE=2", root}});
-  expect_refusal(ends[1], "rank 0 has a HOCKET_SECRET then, and this rank has none");
+  expect_refusal(ends[1], "': either rank 0 has a HOCKET_SECRET, and this rank has none, or another program listens");
+}
+
+TEST(Refusal, AnotherProgramAtThePortOfRank0IsNotTakenForIt) {
+  const Descriptor other = *listen_at(Address::loopback());
+  const Words rank{"HOCKET_RANK=1", "HOCKET_SIZE=2", "HOCKET_ROOT=" + local_address(other)->text()};
+  expect_refusal(Process(bench({"--timeout", "2s"}), rank).wait(seconds(20)), "or another program listens there");
 }
 
 TEST(Refusal, TwoProcessesOfOneRankAreBothNamed) {
