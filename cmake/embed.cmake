@@ -13,3 +13,13 @@ add_custom_command(OUTPUT "${page_assets}"
   DEPENDS ${page_styles} ${page_scripts} "${embed_script}"
   COMMENT "Embedding the page's files" VERBATIM)
 target_sources(hocket PRIVATE "${page_assets}")
+
+# What a plug-in and the program that loads it must agree on, made anew whenever a header changes: headers_hash().
+file(GLOB_RECURSE hashed_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.h" "${PROJECT_SOURCE_DIR}/include/*.h")
+set(headers_hash "${PROJECT_BINARY_DIR}/embedded/headers_hash.cpp")
+set(hash_script "${CMAKE_CURRENT_LIST_DIR}/hash_headers.cmake")
+add_custom_command(OUTPUT "${headers_hash}"
+  COMMAND "${CMAKE_COMMAND}" "-DOUTPUT=${headers_hash}" "-DROOT=${PROJECT_SOURCE_DIR}" -P "${hash_script}"
+  DEPENDS ${hashed_headers} "${hash_script}"
+  COMMENT "Hashing the headers" VERBATIM)
+target_sources(hocket PRIVATE "${headers_hash}")

@@ -27,7 +27,7 @@ std::string path_of(const std::string& name) {
 
 std::string build_text() {
   const BuildStamp stamp = build_stamp();
-  return fmt::format("{} {} {}", stamp.version, stamp.build_type, stamp.compiler);
+  return fmt::format("{} {} {}, headers {}", stamp.version, stamp.build_type, stamp.compiler, headers_hash());
 }
 
 Result<const TransportPlugIn*> find_plug_in(const std::string& name) {

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "net/rendezvous.h"
 #include "transport/rank_transport.h"
@@ -18,7 +19,10 @@ struct TransportPlugIn {
   Result<std::unique_ptr<RankTransport>> (*open)(Job& job, SteadyTime deadline) = nullptr;
 };
 
-/// "0.1.0 Release g++ 12.2.0"
+/// Of all headers that this was built with: objects of two builds are laid out alike when it is the same.
+[[nodiscard]] std::string_view headers_hash();
+
+/// "0.1.0 Release g++ 12.2.0, headers 5a0c7d1e92b4f638"
 [[nodiscard]] std::string build_text();
 
 [[nodiscard]] Result<const TransportPlugIn*> find_plug_in(const std::string& name);
