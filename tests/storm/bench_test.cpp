@@ -120,6 +120,18 @@ TEST(StormBench, AFileOfResultsThatIsThereStaysAndADeviceIsWrittenTo) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(StormBench, WhatIsNotCheckedIsNotCalledRight) {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("hocket-unchecked-" + std::to_string(::getpid()) + ".json");
+  const Ended end = bench({"-c", "0", "-J", file.string()});
+  EXPECT_EQ(end.status, 0) << end.err;
+  EXPECT_NE(end.out.find("# Out of bounds values : not checked\n"), std::string::npos) << end.out;
+  const json written = json::parse(std::ifstream(file), nullptr, false);
+  std::filesystem::remove(file);
+  EXPECT_TRUE(written.at("out_of_bounds").at("okay").is_null()) << written.at("out_of_bounds");
+  EXPECT_TRUE(written.at("out_of_bounds").at("count").is_null()) << written.at("out_of_bounds");
+}
+
 TEST(StormBench, ModesOfOtherDevicesAreTakenWhereTheyMeanNothing) {
   const Ended end = bench({"-p", "1", "-z", "1", "-G", "0", "-R", "0", "-S", "0", "-C", "1"});
   EXPECT_EQ(end.status, 0) << end.err;

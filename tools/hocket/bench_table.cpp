@@ -148,7 +148,8 @@ bool BenchTable::fast_enough() const {
 
 void BenchTable::print_footer() const {
   const std::string_view judged = !run_.busbw_least_GBps ? "" : fast_enough() ? "OK" : "FAILED";
-  fmt::print("# Out of bounds values : {} {}\n", wrong_, wrong_ == 0 ? "OK" : "FAILED");
+  fmt::print("# Out of bounds values : {}\n",
+             flags_.check == 0 ? "not checked" : fmt::format("{} {}", wrong_, wrong_ == 0 ? "OK" : "FAILED"));
   fmt::print("# Avg bus bandwidth    : {:.4g} {}\n#\n# bench {} concluded\n", mean_busbw(), judged, name_of(run_.kind));
 }
 
@@ -223,7 +224,9 @@ nlohmann::ordered_json BenchTable::nccl_json() const {
                               {"out_of_place", half_json(row, row.out_of_place, checked)},
                               {"in_place", half_json(row, row.in_place, checked)}});
   }
-  out["out_of_bounds"] = {{"count", wrong_}, {"okay", wrong_ == 0}};
+  const nlohmann::ordered_json unknown;
+  out["out_of_bounds"] = {{"count", checked ? nlohmann::ordered_json(wrong_) : unknown},
+                          {"okay", checked ? nlohmann::ordered_json(wrong_ == 0) : unknown}};
   out["average_bus_bandwidth"] = {{"bandwidth", mean_busbw()}, {"okay", fast_enough()}};
   out["errors"] = nlohmann::ordered_json::array();
   out["end_time"] = now_text();
