@@ -84,11 +84,14 @@ struct Reduction {
 
   Reduction() = default;
   Reduction(ReduceOp combined) : op(combined) {}  // NOLINT(google-explicit-constructor): an operator is a reduction
+  /// Of integers by a whole number of 64 bits only; calls refuse others.
   [[nodiscard]] static Reduction premultiplied_sum(double by) {
+    constexpr double kBeyond = 9223372036854775808.0;  // 2^63
     Reduction made;
     made.scaled = true;
     made.scale = by;
-    made.whole_scale = static_cast<std::int64_t>(by);
+    if (by >= -kBeyond && by < kBeyond) made.whole_scale = static_cast<std::int64_t>(by);
+    if (by >= kBeyond && by < 2 * kBeyond) made.whole_scale = static_cast<std::int64_t>(static_cast<std::uint64_t>(by));
     return made;
   }
 };

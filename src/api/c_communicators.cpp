@@ -1,5 +1,8 @@
 // hocket.h: communicators, errors, operators.
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "api/c_objects.h"
 #include "api/unique_id.h"
@@ -73,6 +76,9 @@ Reduction scaled_by(const void* scalar) {
   std::memcpy(&value, scalar, sizeof(T));
   Reduction made = Reduction::premultiplied_sum(1);
   made.scale = static_cast<double>(value);
+  // The largest would be rounded to a number that the type does not have.
+  if constexpr (std::is_integral_v<T>)
+    made.scale = std::min(made.scale, std::nextafter(std::ldexp(1.0, std::numeric_limits<T>::digits), 0.0));
   if constexpr (std::is_same_v<T, std::uint64_t>) {
     made.whole_scale = static_cast<std::int64_t>(value);
   } else if constexpr (std::is_integral_v<T>) {

@@ -1,6 +1,7 @@
 // From what a user calls to what the queues run.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "api/core.h"
@@ -41,6 +42,13 @@ Result<void> check_reduction(const Call& call) {
     return fail(Code::kInvalidArgument, "reduce operator {} does not exist", static_cast<int>(call.reduction.op));
   if (call.reduction.scaled && call.reduction.op != ReduceOp::kSum)
     return fail(Code::kInvalidArgument, "a scale goes with sum, not with {}", name_of(call.reduction.op));
+  const bool is_integer = call.type < DataType::kF16;
+  const double scale = call.reduction.scale;
+  const double beyond = call.type == DataType::kU64 ? 0x1p64 : 0x1p63;
+  const bool whole = std::trunc(scale) == scale && scale >= -0x1p63 && scale < beyond;
+  if (call.reduction.scaled && is_integer && !whole)
+    return fail(Code::kInvalidArgument, "a scale of {} for {}: must be a whole number of 64 bits", scale,
+                name_of(call.type));
   return {};
 }
 

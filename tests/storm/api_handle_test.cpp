@@ -123,6 +123,42 @@ TEST(ApiHandles, OptionsThatAreNoneAreRefused) {
   }
 }
 
+TEST(ApiHandles, IntegersAreScaledByWholeNumbersOnly) {
+  Result<Communicator> comm = alone();
+  ASSERT_TRUE(comm) << comm.error().text;
+  for (const double by : {2.5, 1e30, -1e30, 0x1p63, std::numeric_limits<double>::quiet_NaN()}) {
+    std::int64_t value = 3;
+    expect_refused(comm->all_reduce(&value, &value, 1, DataType::kI64, Reduction::premultiplied_sum(by)),
+                   "must be a whole number of 64 bits");
+    EXPECT_EQ(value, 3);
+  }
+  std::int64_t value = 3;
+  ASSERT_TRUE(comm->all_reduce(&value, &value, 1, DataType::kI64, Reduction::premultiplied_sum(-2)));
+  EXPECT_EQ(value, -6);
+  std::uint64_t large = 1;
+  ASSERT_TRUE(comm->all_reduce(&large, &large, 1, DataType::kU64, Reduction::premultiplied_sum(0x1p63)));
+  EXPECT_EQ(large, std::uint64_t{1} << 63);
+  float real = 2;
+  ASSERT_TRUE(comm->all_reduce(&real, &real, 1, DataType::kF32, Reduction::premultiplied_sum(2.5)));
+  EXPECT_EQ(real, 5);
+}
+
+TEST(ApiHandles, TheLargestScalarsOfTheCInterfaceAreTaken) {
+  hktUniqueId id = {};
+  hktComm_t comm = nullptr;
+  ASSERT_EQ(hktGetUniqueId(&id), hktSuccess);
+  ASSERT_EQ(hktCommInitRank(&comm, 1, id, 0), hktSuccess);
+  std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  hktRedOp_t op = hktSum;
+  ASSERT_EQ(hktRedOpCreatePreMulSum(&op, &most, hktUint64, hktScalarHostImmediate, comm), hktSuccess);
+  std::uint64_t value = 1;
+  EXPECT_EQ(hktAllReduce(&value, &value, 1, hktUint64, op, comm, nullptr), hktSuccess) << hktGetLastError(comm);
+  EXPECT_EQ(value, most);
+  EXPECT_EQ(hktRedOpCreatePreMulSum(&op, &most, hktUint64, static_cast<hktScalarResidence_t>(7), comm),
+            hktInvalidArgument);
+  EXPECT_EQ(hktCommDestroy(comm), hktSuccess);
+}
+
 TEST(ApiHandles, AGroupWhoseCommunicatorIsGoneMakesNoCall) {
   hktUniqueId id = {};
   hktComm_t comm = nullptr;
