@@ -146,19 +146,32 @@ std::string_view guess_of(std::string_view bytes) {
   return "text of no format known";
 }
 
+/// What is wrong may be that it was taken for something else.
+Result<Diagnosis> taken_for(std::string_view name, Result<Diagnosis> diagnosed) {
+  if (diagnosed) return diagnosed;
+  return fail(diagnosed.error().code, "{} (taken for {})", diagnosed.error().text, name);
+}
+
+Result<Diagnosis> examine_kind(const FileKind& kind, std::string_view bytes, std::string_view file_name) {
+  Diagnosis result{.format = std::string(kind.name), .description = std::string(kind.description)};
+  HOCKET_TRY_ASSIGN(result.examination, kind.examine(bytes, file_name));
+  return result;
+}
+
 Result<Diagnosis> recognise_and_examine(std::string_view bytes, std::string_view file_name) {
   if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     return fail(Code::kMalformed, "{}: the file is empty", file_name);
   }
   const FileKind* const kind = recognise_kind(bytes);
   const ScheduleFormat* const schedule = recognise_schedule(bytes);
-  if (schedule != nullptr && kind == nullptr) return diagnose_schedule(*schedule, bytes, file_name);
+  if (schedule != nullptr && kind == nullptr)
+    return taken_for(schedule->name, diagnose_schedule(*schedule, bytes, file_name));
   for (const TopologyFormat* format : topology_formats()) {
-    if (format->recognise != nullptr && format->recognise(bytes)) return diagnose_topology(*format, bytes, file_name);
+    if (format->recognise != nullptr && format->recognise(bytes))
+      return taken_for(format->name, diagnose_topology(*format, bytes, file_name));
   }
   if (kind != nullptr) {
-    Diagnosis result{.format = std::string(kind->name), .description = std::string(kind->description)};
-    HOCKET_TRY_ASSIGN(result.examination, kind->examine(bytes, file_name));
+    HOCKET_TRY_ASSIGN(Diagnosis result, taken_for(kind->name, examine_kind(*kind, bytes, file_name)));
     if (schedule != nullptr) result.examination.contents.push_back(schedule_line(*schedule, bytes, file_name));
     return result;
   }

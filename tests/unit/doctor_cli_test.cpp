@@ -54,6 +54,20 @@ TEST(DoctorCli, AGzipStreamCutShortIsReadUpToTheCut) {
   std::filesystem::remove(cut);
 }
 
+TEST(DoctorCli, OurOwnSweepsAreKnownAndWhatAFileIsTakenForIsSaid) {
+  for (const char* name : {"sweep-ace-sram", "sweep-endpoints", "sweep-parallel"}) {
+    const Finished sweep = run("doctor " + std::string(HOCKET_SOURCE_DIR) + "/examples/" + name + ".yaml");
+    EXPECT_EQ(sweep.exit_code, 0) << sweep.out;
+    EXPECT_NE(sweep.out.find("(hocket-sweep)"), std::string::npos) << sweep.out;
+  }
+  const std::string broken = testing::TempDir() + "broken_sweep.yaml";
+  ASSERT_EQ(std::system(("printf 'hocket: sweep\nname: x\nvary: {a: []}\n' > " + broken).c_str()), 0);
+  const Finished taken = run("doctor " + broken);
+  EXPECT_EQ(taken.exit_code, 2);
+  EXPECT_NE(taken.out.find("(taken for hocket-sweep)"), std::string::npos) << taken.out;
+  std::filesystem::remove(broken);
+}
+
 TEST(DoctorCli, ExitCodes) {
   EXPECT_EQ(run("doctor " + saved("topology_csv/plain")).exit_code, 0);
   EXPECT_EQ(run("doctor --strict " + saved("topology_csv/plain")).exit_code, 0);

@@ -220,8 +220,10 @@ TEST(ChromeTrace, BreaksAreRepairedAndNamedByByte) {
     const auto diagnosis = diagnose_bytes(text, "t.json");
     return diagnosis ? "accepted" : diagnosis.error().text;
   };
-  EXPECT_EQ(refusal(R"([{"ph":"X","ts":"abc","dur":"5"}])"), "t.json: event 0: ts is \"abc\", which is no number");
-  EXPECT_EQ(refusal(R"([{"ph":"X","ts":1},{"ph":"X","ts":1,"dur":-2.5}])"), "t.json: event 1: dur is -2.5, below zero");
+  EXPECT_EQ(refusal(R"([{"ph":"X","ts":"abc","dur":"5"}])"),
+            "t.json: event 0: ts is \"abc\", which is no number (taken for chrome-trace-json)");
+  EXPECT_EQ(refusal(R"([{"ph":"X","ts":1},{"ph":"X","ts":1,"dur":-2.5}])"),
+            "t.json: event 1: dur is -2.5, below zero (taken for chrome-trace-json)");
 }
 
 TEST(SimaiWorkload, CountsWordsSizesAndWhatTheHeaderLacks) {
@@ -234,8 +236,9 @@ TEST(SimaiWorkload, CountsWordsSizesAndWhatTheHeaderLacks) {
   const auto count = diagnose_bytes(corpus_text("kind_simai_workload/count"), "w.txt");
   ASSERT_TRUE(count.has_value());
   EXPECT_EQ(text_of(count->examination.losses.entries()[0]), "line 2: repaired row count 3 (1 rows follow)");
-  EXPECT_EQ(format_of("DATA\n1\na -1 1 SUM 0 1 NONE 0 1 NONE 0 1\n"), "f:3: field 4 'SUM' is no collective");
-  EXPECT_EQ(format_of("DATA\n1\na -1 1\n"), "f:3: 3 fields, a row has 12");
+  EXPECT_EQ(format_of("DATA\n1\na -1 1 SUM 0 1 NONE 0 1 NONE 0 1\n"),
+            "f:3: field 4 'SUM' is no collective (taken for simai-workload)");
+  EXPECT_EQ(format_of("DATA\n1\na -1 1\n"), "f:3: 3 fields, a row has 12 (taken for simai-workload)");
 }
 
 TEST(LossReport, KeepsTheFirstRepairHoweverManyEntriesThereAre) {
