@@ -74,7 +74,7 @@ Result<Launch> launch_of(const CommunicatorOptions& options, const Variables& va
     launch.rank = *options.rank;
     launch.size = *options.size;
     launch.root = options.root;
-    if (const char* job = variables("HOCKET_JOB")) launch.job = job;
+    HOCKET_TRY_ASSIGN(launch.job, read_job(variables));
     return launch;
   }
   HOCKET_TRY_ASSIGN(const std::optional<Launch> found, read_launch(variables));

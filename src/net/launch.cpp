@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <vector>
@@ -80,6 +82,7 @@ void find_root(Launch& launch, const Source& source, const Variables& variables)
     launch.job = "pmix-" + words_of(variables, "PMIX_NAMESPACE");
   } else if (source.name == "PMI") {
     launch.job = fmt::format("pmi-{}", getppid());  // Hydra's proxy, one per host
+    launch.job_note = " (named after the parent process: ranks behind a wrapper need the same HOCKET_JOB)";
   } else if (source.name == "Slurm") {
     const std::string number = words_of(variables, "SLURM_JOB_ID");
     launch.job = fmt::format("slurm-{}-{}", number, words_of(variables, "SLURM_STEP_ID"));
@@ -156,7 +159,11 @@ Result<std::optional<Reading>> read_source(const Source& source, const Variables
     return fail(Code::kInvalidArgument, "{}='{}' is not a port: 1 to 65535", source.port, port);
   launch.source = fmt::format("{} ({}, {})", source.name, source.rank, source.size);
   find_root(launch, source, variables);
-  if (const std::string job = words_of(variables, "HOCKET_JOB"); !job.empty()) launch.job = job;
+  HOCKET_TRY_ASSIGN(const std::string job, read_job(variables));
+  if (!job.empty()) {
+    launch.job = job;
+    launch.job_note.clear();
+  }
   return std::optional(std::move(reading));
 }
 
@@ -199,6 +206,17 @@ Result<std::string> read_root(const Variables& variables) {
 }
 
 }  // namespace
+
+Result<std::string> read_job(const Variables& variables) {
+  constexpr std::size_t kLongest = 200;
+  std::string job = words_of(variables, "HOCKET_JOB");
+  const bool fits = std::all_of(job.begin(), job.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("-_.:").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (fits && job.size() <= kLongest) return job;
+  return fail(Code::kInvalidArgument, "HOCKET_JOB='{}': up to {} letters, digits and any of -_.:", job.substr(0, 80),
+              kLongest);
+}
 
 Result<std::string> path_of_root(const std::string& root) {
   const std::string path = root.substr(kRootFile.size());

@@ -31,6 +31,7 @@ struct Launch {
   std::string job;               // a name that only the ranks of this job on this host share; HOCKET_JOB if set
   std::optional<std::uint32_t> launched_as{};  // the launcher's rank, where `rank` is that in a part of its job
   std::string root_name{};                     // who says the root: "HOCKET_ROOT"; empty: the caller
+  std::string job_note{};                      // why ranks of one job may not agree on its name; empty: they do
 
   /// One rank that nobody launched, as `source` says.
   [[nodiscard]] static Launch alone(std::string source) {
@@ -54,6 +55,9 @@ enum class Halves : std::uint8_t { kRefuse, kPassOver };
 
 /// Nothing when no launcher started this process. HOCKET_ROOT wins over the launcher's root.
 [[nodiscard]] Result<std::optional<Launch>> read_launch(const Variables& variables, Halves halves = Halves::kRefuse);
+
+/// HOCKET_JOB, empty when it is not set. Refuses: names that would be another's when written as a file's.
+[[nodiscard]] Result<std::string> read_job(const Variables& variables);
 
 /// The path in a root that is a file. Refuses: roots that end before its name.
 [[nodiscard]] Result<std::string> path_of_root(const std::string& root);

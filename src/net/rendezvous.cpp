@@ -212,7 +212,7 @@ class Joining {
       HOCKET_TRY(check_known());
       std::this_thread::sleep_for(kLook);
     }
-    return fail(Code::kTimeout, "{} has not found {}: {}", own_name(), name_of(0), last);
+    return fail(Code::kTimeout, "{} has not found {}: {}{}", own_name(), name_of(0), last, launch_.job_note);
   }
 
   /// Rank 0 leaves no file where it was given the secret, and other programs leave none at all.

@@ -66,8 +66,8 @@ Result<void> check_fit(const Schedule& schedule, const Topology& topology) {
   if (schedule.route_count() > 0 && !(schedule.topology() == topology.fingerprint())) {
     return fail(
         Code::kMismatch,
-        "the schedule's routes belong to another topology ({}, this one is {}): give the --topo, --link, --break ... "
-        "that it was planned with",
+        "the schedule's routes belong to another topology ({}, this one is {}): give the one that it was planned with, "
+        "and its --link, --break ...",
         schedule.topology().text(), topology.fingerprint().text());
   }
   return {};

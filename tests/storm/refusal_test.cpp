@@ -144,6 +144,19 @@ TEST(Refusal, ASecretOnOneSideOnlyIsSaid) {
   expect_refusal(ends[1], "': either rank 0 has a HOCKET_SECRET, and this rank has none, or another program listens");
 }
 
+TEST(Refusal, ANameOfAJobIsOneOfAFile) {
+  for (const std::string& name : {std::string("a/b"), std::string("a b"), std::string(201, 'a')})
+    expect_refusal(Process(bench({}), {"HOCKET_RANK=0", "HOCKET_SIZE=2", "HOCKET_JOB=" + name}).wait(seconds(20)),
+                   "': up to 200 letters, digits and any of -_.:");
+}
+
+TEST(Refusal, RanksOfMpichBehindAWrapperAreToldWhatTheyNeed) {
+  const Words second{"PMI_RANK=1", "PMI_SIZE=2", "MPI_LOCALRANKID=1", "MPI_LOCALNRANKS=2"};
+  const Ended end = Process(bench({"--timeout", "2s"}), second).wait(seconds(20));
+  EXPECT_EQ(end.status, 3);
+  EXPECT_NE(end.err.find("ranks behind a wrapper need the same HOCKET_JOB"), std::string::npos) << end.err;
+}
+
 TEST(Refusal, AnotherProgramAtThePortOfRank0IsNotTakenForIt) {
   const Descriptor other = *listen_at(Address::loopback());
   const Words rank{"HOCKET_RANK=1", "HOCKET_SIZE=2", "HOCKET_ROOT=" + local_address(other)->text()};

@@ -172,7 +172,7 @@ Result<BenchRun> check_flags(const BenchFlags& flags) {
   HOCKET_TRY_ASSIGN(run.sizes.last, parse_bench_size(flags.last));
   HOCKET_TRY_ASSIGN(run.sizes.step, parse_bench_size(flags.step));
   if (flags.factor != 0 && !(flags.factor > 1 && flags.factor < 1e9))
-    return fail(Code::kInvalidArgument, "-f {}: a factor above 1", flags.factor);
+    return fail(Code::kInvalidArgument, "-f {}: a factor above 1 and below 1e9", flags.factor);
   run.sizes.factor = flags.factor;
   if (run.sizes.first > run.sizes.last)
     return fail(Code::kInvalidArgument, "-b {} is above -e {}", flags.first, flags.last);
