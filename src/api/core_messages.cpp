@@ -312,8 +312,7 @@ Result<void> CommunicatorCore::check_partners(const std::vector<std::uint32_t>& 
 }
 
 /// The first rank of every part listens, and all hear where: or why a rank cannot come, before others wait for it.
-Result<std::string> CommunicatorCore::place_of_part(const std::vector<std::uint32_t>& ranks,
-                                                    Descriptor& listener) {
+Result<std::string> CommunicatorCore::place_of_part(const std::vector<std::uint32_t>& ranks, Descriptor& listener) {
   if (ranks.size() < 2) return "";
   HOCKET_TRY(check_descriptors_for(settings_of(ranks, {}).rendezvous));
   if (ranks.front() != rank()) return "";
