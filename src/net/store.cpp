@@ -245,6 +245,19 @@ Result<StoreClient> StoreClient::connect(const Address& address, const Secret& s
   return StoreClient(std::move(*socket), address.text());
 }
 
+StoreClient::Turn::Turn(Turns& turns, SteadyTime until) : turns_(turns) {
+  std::unique_lock lock(turns_.mutex);
+  has_ = turns_.over.wait_until(lock, until, [&turns] { return !turns.taken; });
+  turns_.taken = turns_.taken || has_;
+}
+
+StoreClient::Turn::~Turn() {
+  if (!has_) return;
+  const std::lock_guard lock(turns_.mutex);
+  turns_.taken = false;
+  turns_.over.notify_one();
+}
+
 std::optional<std::string> StoreClient::take_frame() {
   const std::optional<std::uint32_t> length = read_length(in_);
   if (!length || in_.size() - 4 < *length) return std::nullopt;
@@ -302,8 +315,8 @@ Result<std::optional<std::string>> StoreClient::ask(std::string_view request, St
   const auto failed = [this](const Error& error) {
     return fail(error.code, "store of rank 0 at {}: {}", address_, error.text);
   };
-  const std::unique_lock lock(*mutex_, until);
-  if (!lock) return failed({Code::kTimeout, "it is being asked something else"});
+  const Turn turn(*turns_, until);
+  if (!turn.has()) return failed({Code::kTimeout, "it is being asked something else"});
   const Result<std::string> answer = answer_to(request, until);
   if (!answer) return failed(answer.error());
   if (answer->front() == '-') return std::optional<std::string>();
@@ -312,8 +325,8 @@ Result<std::optional<std::string>> StoreClient::ask(std::string_view request, St
 }
 
 StoreClient::Overheard StoreClient::overhear() {
-  const std::unique_lock lock(*mutex_, kMoment);
-  if (!lock) return {};
+  const Turn turn(*turns_, steady_clock::now() + kMoment);
+  if (!turn.has()) return {};
   if (socket_.open()) {
     Result<std::string> late = hear(steady_clock::now());
     while (late) late = hear(steady_clock::now());

@@ -8,6 +8,7 @@
 // waiting beyond a deadline (an Error names the key and who answered last).
 #pragma once
 
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -63,8 +64,27 @@ class StoreClient {
   [[nodiscard]] Overheard overhear();
 
  private:
+  /// One thread at a time, which waits for that until a deadline. Thread sanitizers do not follow a timed mutex.
+  struct Turns {
+    std::mutex mutex;
+    std::condition_variable over;
+    bool taken = false;
+  };
+  class Turn {
+   public:
+    Turn(Turns& turns, SteadyTime until);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    [[nodiscard]] bool has() const { return has_; }
+
+   private:
+    Turns& turns_;
+    bool has_;
+  };
+
   StoreClient(Descriptor socket, std::string address)
-      : mutex_(std::make_unique<std::timed_mutex>()), socket_(std::move(socket)), address_(std::move(address)) {}
+      : turns_(std::make_unique<Turns>()), socket_(std::move(socket)), address_(std::move(address)) {}
   [[nodiscard]] Result<std::optional<std::string>> ask(std::string_view request, SteadyTime until);
   /// The next answer; what comes unasked is noted.
   [[nodiscard]] Result<std::string> hear(SteadyTime until);
@@ -72,7 +92,7 @@ class StoreClient {
   [[nodiscard]] std::optional<std::string> take_frame();
   void note_end(const Error& error);
 
-  std::unique_ptr<std::timed_mutex> mutex_;  // all below
+  std::unique_ptr<Turns> turns_;  // of all below
   Descriptor socket_;
   std::string address_;
   std::string in_;
