@@ -1,6 +1,6 @@
-// say(): a line to stderr, formatted like say(...), which throws when the line cannot be written: what is
-// said beside the work must not end it, and the exit status tells how that went. Threading: a line at a time, by
-// stdio's lock. Refuses: nothing; what stderr does not take (closed, a full device) is lost.
+// say(): a line to stderr, formatted by fmt, whose own printing throws when the line cannot be written: what is said
+// beside the work must not end it, and the exit status tells how that went. Threading: a line at a time, by stdio's
+// lock. Refuses: nothing; what stderr does not take (closed, a full device) is lost.
 #pragma once
 
 #include <fmt/format.h>
