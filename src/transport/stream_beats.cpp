@@ -79,7 +79,7 @@ std::string StreamRank::circle_of(std::uint32_t waits_for) const {
 void StreamRank::note_proof() {
   const Collective& collective = call_.what.collective;
   const SteadyTime beside = beside_.half == nullptr ? SteadyTime{} : beside_.half->heard_at_;
-  const Proof proof{call_.number, std::max({heard_at_, beside, shown_at_})};
+  const Proof proof{call_.number, std::max(heard_at_, beside)};
   if (collective.kind == CollectiveKind::kBroadcast) {
     if (collective.root < of_broadcasts_.size()) of_broadcasts_[collective.root] = proof;
   } else if (collective.kind != CollectiveKind::kReduce || collective.root == rank_) {
@@ -90,8 +90,8 @@ void StreamRank::note_proof() {
 StreamRank::Sighting StreamRank::sighting(std::uint32_t peer) const {
   const Link& l = link(peer);
   const bool here = on_board_ && board_.shows(peer);
-  Sighting seen{std::max({l.theirs.number, l.ping_call, here ? call_.number : shown_call_}),
-                std::max(l.heard, shown_at_), in_call() && program_->involves(peer), !l.open || l.held || l.left};
+  Sighting seen{std::max({l.theirs.number, l.ping_call, here ? call_.number : 0}), l.heard,
+                in_call() && program_->involves(peer), !l.open || l.held || l.left};
   if (beside_.half == nullptr || beside_.places[peer] < 0) return seen;
   const Sighting there = beside_.half->sighting(static_cast<std::uint32_t>(beside_.places[peer]));
   return {std::max(seen.call, there.call), std::max(seen.heard, there.heard), seen.involved || there.involved,

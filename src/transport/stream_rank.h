@@ -105,10 +105,7 @@ class StreamRank : public RankTransport {
   /// The rank that not_shown() named has shown its message now.
   [[nodiscard]] bool shown_more() const { return not_shown_ < rank_count() && board_.shows(not_shown_); }
   /// All have shown their messages of this call, and were alive then.
-  void note_shown(SteadyTime now) {
-    shown_call_ = call_.number;
-    shown_at_ = now;
-  }
+  void note_shown(SteadyTime now) { heard_at_ = now; }
   /// A peer that has shown a message of another call is told of this one, so that both say how they differ.
   bool check_board();
 
@@ -312,10 +309,8 @@ class StreamRank : public RankTransport {
   Beside beside_;
   std::uint64_t loans_ = 0;  // segments of this call that peers have been lent and not taken
   Board board_;
-  bool on_board_ = false;         // in a call whose messages are shown
-  std::uint32_t not_shown_ = 0;   // the first rank whose message of this call has not been seen
-  std::uint64_t shown_call_ = 0;  // the last in which all were seen there
-  SteadyTime shown_at_;
+  bool on_board_ = false;             // in a call whose messages are shown
+  std::uint32_t not_shown_ = 0;       // the first rank whose message of this call has not been seen
   SteadyTime heard_at_;               // last, of anybody
   Proof of_all_;                      // by a call that needs data of every rank
   std::vector<Proof> of_broadcasts_;  // by rank, as their roots
