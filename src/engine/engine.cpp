@@ -133,7 +133,8 @@ void Engine::take(const ProgramOp& op, std::uint32_t segment, const std::byte* m
   std::byte* to = target(op.target) + begin;
   if (op.kind == OpKind::kRecvReduce) {
     const auto elements = static_cast<std::size_t>(bytes / op.end.cut.element_bytes());
-    combine_(to, source(op.source) + begin, message, elements, op.stores);
+    const std::byte* own = source(op.source) + begin;
+    combine_(to, own, message, elements, to == own ? Stores::kCached : op.stores);  // in place it is in the caches
     counters_.bytes_reduced += bytes;
   } else if (to != message) {
     copy_(to, message, static_cast<std::size_t>(bytes), op.stores);

@@ -12,8 +12,10 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// Steps of the engine before the transport gets its turn.
+/// Steps of the engine before the transport gets its turn, and bytes after which it does at once: the peers wait for
+/// word that memory of theirs has been read.
 constexpr int kStepsPerTurn = 8;
+constexpr std::int64_t kBytesPerTurn = std::int64_t{128} << 10;
 /// Turns between two looks at the clock while there is work, and while there is none.
 constexpr std::uint32_t kTurnsPerClock = 32;
 constexpr std::uint32_t kIdleTurnsPerClock = 8;
@@ -103,9 +105,10 @@ void RankDriver::abort(const std::string& reason) {
 
 bool RankDriver::step() {
   Engine& engine = run_.engine();
-  bool moved = false;
-  for (int i = 0; i < kStepsPerTurn && engine.step(); ++i) moved = true;
-  return moved;
+  const std::int64_t end = engine.counters().bytes_received + kBytesPerTurn;
+  int steps = 0;
+  while (steps < kStepsPerTurn && engine.counters().bytes_received < end && engine.step()) ++steps;
+  return steps > 0;
 }
 
 bool RankDriver::take_shown() {

@@ -163,6 +163,9 @@ HOCKET_WIDE void combine_part(std::byte* target, const std::byte* a, const std::
   std::memcpy(target, left, bytes);
 }
 
+/// From so many bytes on stores of whole vectors that lie within a line each pay for the way to the first boundary.
+inline constexpr std::size_t kAlignBytesMin = 4096;
+
 /// Bytes before the first vector boundary at or after `address`, or `all` when whole elements never reach one.
 inline std::size_t bytes_to_boundary(const std::byte* address, std::size_t vector, std::size_t element,
                                      std::size_t all) {
@@ -183,9 +186,12 @@ HOCKET_WIDE void combine(void* to, const void* first, const void* second, std::s
     return Type::write(apply<Type, kOp>(Type::read(load<Stored>(a + j)), Type::read(load<Stored>(b + j))));
   };
   const std::size_t head = bytes_to_boundary(target, kStep, Type::kElementBytes, bytes);
-  if (stores == Stores::kStreaming && head < bytes) {
+  if (head < bytes && (stores == Stores::kStreaming || bytes >= kAlignBytesMin)) {
     if (head > 0) combine_part<Type, kOp>(target, a, b, head);
-    for (i = head; i + kStep <= bytes; i += kStep) stream(target + i, at(i));
+    i = head;
+  }
+  if (stores == Stores::kStreaming && head < bytes) {
+    for (; i + kStep <= bytes; i += kStep) stream(target + i, at(i));
     _mm_sfence();
   }
   for (; i + 2 * kStep <= bytes; i += 2 * kStep) {
@@ -217,19 +223,25 @@ HOCKET_WIDE void scale_float(void* to, std::size_t count, std::uint32_t divisor)
   }
 }
 
+/// memcpy() of some systems takes twice as long where source and target lie differently within their lines.
 HOCKET_WIDE inline void copy(void* to, const void* from, std::size_t bytes, Stores stores) {
   using Stored = VectorOf<std::uint8_t>;
+  constexpr std::size_t kStep = sizeof(Stored);
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
-  const std::size_t head = bytes_to_boundary(target, sizeof(Stored), 1, bytes);
-  if (stores == Stores::kCached || head >= bytes) {
+  const std::size_t head = bytes_to_boundary(target, kStep, 1, bytes);
+  const bool streams = stores == Stores::kStreaming;
+  if (head >= bytes || (!streams && bytes < kAlignBytesMin)) {
     if (bytes > 0) std::memcpy(target, source, bytes);
     return;
   }
   if (head > 0) std::memcpy(target, source, head);
   std::size_t i = head;
-  for (; i + sizeof(Stored) <= bytes; i += sizeof(Stored)) stream(target + i, load<Stored>(source + i));
-  _mm_sfence();
+  for (; streams && i + kStep <= bytes; i += kStep) stream(target + i, load<Stored>(source + i));
+  if (streams) _mm_sfence();
+  for (; i + 4 * kStep <= bytes; i += 4 * kStep) {
+    for (std::size_t j = i; j < i + 4 * kStep; j += kStep) store(target + j, load<Stored>(source + j));
+  }
   if (i < bytes) std::memcpy(target + i, source + i, bytes - i);
 }
 

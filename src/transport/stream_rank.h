@@ -15,6 +15,7 @@
 #include "schedule/send_queue.h"
 #include "transport/board.h"
 #include "transport/bounce_area.h"
+#include "transport/bounce_copy.h"
 #include "transport/call_notice.h"
 #include "transport/stream_program.h"
 #include "transport/witness.h"
@@ -315,6 +316,7 @@ class StreamRank : public RankTransport {
   Proof of_all_;                      // by a call that needs data of every rank
   std::vector<Proof> of_broadcasts_;  // by rank, as their roots
   BounceArea bounce_area_;
+  BounceCopy bounce_copy_;
   struct BouncedPart {
     std::uint32_t next = 0;                    // of the same op
     std::array<std::byte, kLentBytes> word{};  // its offset, as it travels

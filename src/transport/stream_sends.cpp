@@ -1,5 +1,4 @@
 // The sending side of StreamRank: what leaves on a stream next, and how segments get to the peer.
-#include <cstring>
 #include <utility>
 
 #include "net/word.h"
@@ -110,7 +109,7 @@ bool StreamRank::bounce(Link& l, OpId id, FrameHeader header, std::span<const st
   if (bytes.size() > bounce_area_.bytes() / 4) return false;
   const std::optional<BounceArea::Part> part = bounce_area_.take(bytes.size());
   if (!part) return false;
-  std::memcpy(bounce_memory(rank_) + part->offset, bytes.data(), bytes.size());
+  bounce_copy_.copy(bounce_memory(rank_) + part->offset, bytes.data(), bytes.size());
   bounced_bytes_ += bytes.size();
   ++bounce_counts_.copied;
   const bool others = state.lent > state.returned;

@@ -87,6 +87,13 @@ std::string check_all_lengths(DataType type, ReduceOp op, CombineKernel kernel) 
       }
     }
   }
+  // From 4 KiB on stores into the caches begin at a boundary too.
+  const std::size_t long_enough = 4096 / static_cast<std::size_t>(size_of(type));
+  for (std::size_t count = long_enough - 1; count < long_enough + 70; ++count) {
+    const std::size_t shift = (count * 7) % 64;
+    std::string wrong = check({type, op, count, shift, Stores::kCached, static_cast<int>(count % 3)}, kernel);
+    if (!wrong.empty()) return wrong;
+  }
   return "";
 }
 
@@ -126,7 +133,7 @@ TEST_P(EngineReduce, ScaleDividesEveryElementAndNothingElse) {
 }
 
 TEST_P(EngineReduce, CopyMovesEveryByteAndNothingElse) {
-  for (std::size_t bytes = 0; bytes < 300; ++bytes) {
+  for (std::size_t bytes = 0; bytes < 4600; bytes += bytes < 300 ? 1 : 13) {
     for (const Stores stores : {Stores::kCached, Stores::kStreaming}) {
       const Memory source = awkward(DataType::kU8, bytes, bytes);
       Memory target(bytes + 128, kCanary);

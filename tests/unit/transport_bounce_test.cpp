@@ -7,6 +7,7 @@
 #include "support/connected_ranks.h"
 #include "support/small_schedules.h"
 #include "transport/bounce_area.h"
+#include "transport/bounce_copy.h"
 #include "transport/shm/shm_rank.h"
 
 namespace hocket {
@@ -30,6 +31,58 @@ TEST(TransportBounce, PartsFollowOneAnotherAndComeRoundAgain) {
   area.clear();
   EXPECT_EQ(area.take(256)->offset, 0U);
   EXPECT_FALSE(BounceArea().take(1));
+}
+
+/// How many of so many copies go past the caches, while copies take so many nanoseconds a byte either way.
+struct Costs {
+  double cached;
+  double past;
+};
+int copies_past(BounceWay& way, int copies, const Costs& costs) {
+  int past = 0;
+  for (int i = 0; i < copies; ++i) {
+    const auto [taken, timed] = way.next();
+    const bool is_past = taken == BounceWay::Way::kPast;
+    const double each = is_past ? costs.past : costs.cached;
+    if (timed) way.took(taken, 100'000, std::chrono::nanoseconds(static_cast<std::int64_t>(each * 100'000)));
+    past += is_past ? 1 : 0;
+  }
+  return past;
+}
+
+TEST(TransportBounce, CopiesGoPastTheCachesWhileThatIsFarFaster) {
+  constexpr int kMany = 100 * BounceWay::kTrialEvery;
+  constexpr Costs kNear{0.08, 0.12};
+  constexpr Costs kFar{0.8, 0.1};
+  BounceWay way;
+  EXPECT_EQ(copies_past(way, kMany, kNear), kMany / BounceWay::kTrialEvery);  // trials only
+  EXPECT_GT(copies_past(way, 64, kFar), 16);
+  EXPECT_EQ(copies_past(way, kMany, kFar), kMany - kMany / BounceWay::kTrialEvery);
+  copies_past(way, 32 * BounceWay::kTrialEvery, kNear);
+  EXPECT_EQ(copies_past(way, kMany, kNear), kMany / BounceWay::kTrialEvery);
+}
+
+TEST(TransportBounce, ACopyThatWasInterruptedChangesNothing) {
+  BounceWay way;
+  copies_past(way, 10 * BounceWay::kTrialEvery, {0.1, 0.1});
+  way.took(BounceWay::Way::kCached, 1, std::chrono::seconds(1));
+  EXPECT_EQ(copies_past(way, BounceWay::kTrialEvery, {0.1, 0.1}), 1);
+}
+
+TEST(TransportBounce, BothWaysWriteTheSameBytes) {
+  Random random(1);
+  BounceCopy copy;
+  std::vector<std::byte> from(5000);
+  for (std::byte& b : from) b = static_cast<std::byte>(random.below(256));
+  for (std::uint32_t i = 0; i < 4 * BounceWay::kTrialEvery; ++i) {
+    const std::size_t bytes = random.below(4000);
+    const std::size_t begin = random.below(1000);
+    alignas(64) std::array<std::byte, 4064> to{};
+    copy.copy(to.data(), from.data() + begin, bytes);
+    ASSERT_TRUE(std::equal(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(bytes),
+                           from.begin() + static_cast<std::ptrdiff_t>(begin)));
+    ASSERT_EQ(to[bytes], std::byte{});
+  }
 }
 
 TEST(TransportBounce, NoPartIsGivenTwiceWhateverTheOrderInWhichTheyComeBack) {
