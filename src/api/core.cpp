@@ -70,7 +70,7 @@ void CommunicatorCore::leave() {
   if (!job_.store || failure_.set()) return;
   // Who waits for this rank hears that it will not come, and others may meet yet through what rank 0 keeps.
   const std::lock_guard lock(store_mutex_);
-  [[maybe_unused]] const auto told = job_.store->set(left_key(rank()), "", steady_clock::now() + kFarewell);
+  [[maybe_unused]] const auto told = job_.store->note(left_key(rank()), "", steady_clock::now() + kFarewell);
   if (job_.server) job_.server->stay();
 }
 

@@ -128,6 +128,8 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   [[nodiscard]] Result<WaitWalk> walk_from(std::uint32_t peer);
   /// The same; where the ranks' notes cannot be read any more, what is heard instead.
   [[nodiscard]] std::string chain_or_cause(std::uint32_t peer);
+  [[nodiscard]] std::string silent_store() const;
+  [[nodiscard]] Result<std::optional<std::string>> seen_in_time(const std::string& key);
   /// Empty also when nobody on the way waits for a message: then the collective's own signs of life tell more.
   [[nodiscard]] std::string chain_by_message(std::uint32_t peer);
   /// What it waits for, as it has said last.

@@ -19,6 +19,7 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kLook{2};  // between two looks for a key
 constexpr milliseconds kHearsay{500};
+constexpr milliseconds kSoon{50};    // for what only words errors
 constexpr milliseconds kSlice{100};  // of a wait, after which it is asked whether it makes sense still
 /// Connections of messages, told apart from those of collectives.
 constexpr std::uint32_t kMessageLane = 1;
@@ -112,13 +113,13 @@ Error CommunicatorCore::explained(const Error& error) {
 Result<void> CommunicatorCore::check_peer(std::uint32_t peer, SteadyTime deadline) {
   if (failure_.set()) return tl::unexpected<Error>(failure_.error());
   if (steady_clock::now() >= deadline) {
-    HOCKET_TRY_ASSIGN(const std::string chain, chain_through(peer));
+    const std::string chain = chain_or_cause(peer);
     return fail(Code::kTimeout, "{}: no connection in time with {}{}", own_name(), job_.members[peer].text(),
                 chain.empty() ? "" : "; " + chain);
   }
   const std::lock_guard lock(store_mutex_);
-  HOCKET_TRY_ASSIGN(const auto gone, job_.store->get(gone_key(peer), steady_clock::now()));
-  HOCKET_TRY_ASSIGN(const auto left, job_.store->get(left_key(peer), steady_clock::now()));
+  HOCKET_TRY_ASSIGN(const auto gone, seen_in_time(gone_key(peer)));
+  HOCKET_TRY_ASSIGN(const auto left, seen_in_time(left_key(peer)));
   if (left) return fail(Code::kMismatch, "{}: {} has left", own_name(), job_.members[peer].text());
   if (gone) return fail(Code::kPeerFailed, "{} lost {}", own_name(), job_.members[peer].text());
   return {};
@@ -140,14 +141,14 @@ void CommunicatorCore::note_wait(Wait wait, bool waits) {
   for (const Wait& w : waits_) words += fmt::format("{}{} ", w.in_collective ? 'c' : 'm', w.peer);
   // Only errors are worded by it: that it cannot be noted is none.
   [[maybe_unused]] const auto noted =
-      job_.store->set(waits_key(rank(), notes_++), std::move(words), steady_clock::now() + kSlice);
+      job_.store->note(waits_key(rank(), notes_++), std::move(words), steady_clock::now() + kSoon);
 }
 
 /// Under the store's lock.
 Result<std::vector<CommunicatorCore::Wait>> CommunicatorCore::last_note_of(std::uint32_t peer) {
   std::string last;
   for (std::size_t note = 0; note < kNotesMax; ++note) {
-    HOCKET_TRY_ASSIGN(auto words, job_.store->get(waits_key(peer, note), steady_clock::now()));
+    HOCKET_TRY_ASSIGN(auto words, job_.store->look(waits_key(peer, note), steady_clock::now() + kSoon));
     if (!words) break;
     last = std::move(*words);
   }
@@ -208,7 +209,20 @@ Result<CommunicatorCore::WaitWalk> CommunicatorCore::walk_from(std::uint32_t pee
 
 std::string CommunicatorCore::chain_or_cause(std::uint32_t peer) {
   Result<std::string> chain = chain_through(peer);
-  return chain ? *chain : explained(chain.error()).text;
+  if (chain) return *chain;
+  if (chain.error().code == Code::kTimeout) return silent_store();
+  return explained(chain.error()).text;
+}
+
+std::string CommunicatorCore::silent_store() const {
+  return fmt::format("{}, which keeps what ranks say of each other, does not answer", job_.members.front().text());
+}
+
+/// A store that does not answer has nothing to say; the wait goes on until its deadline.
+Result<std::optional<std::string>> CommunicatorCore::seen_in_time(const std::string& key) {
+  auto words = job_.store->look(key, steady_clock::now() + kSoon);
+  if (!words && words.error().code == Code::kTimeout) return std::optional<std::string>();
+  return words;
 }
 
 Result<Descriptor> CommunicatorCore::await_receiver(const std::string& key, std::uint32_t to, SteadyTime deadline) {
@@ -218,7 +232,9 @@ Result<Descriptor> CommunicatorCore::await_receiver(const std::string& key, std:
   HOCKET_TRY_ASSIGN(const Address address, gate.address());
   {
     const std::lock_guard lock(store_mutex_);
-    HOCKET_TRY(job_.store->set(key, address.text(), deadline));
+    if (Result<void> said = job_.store->note(key, address.text(), deadline); !said)
+      return fail(said.error().code, "{}: {}", own_name(),
+                  said.error().code == Code::kTimeout ? silent_store() : said.error().text);
   }
   for (;;) {
     HOCKET_TRY_ASSIGN(Descriptor link, claimed_by(gate, to));
@@ -238,7 +254,7 @@ Result<Descriptor> CommunicatorCore::reach_sender(const std::string& key, std::u
     std::optional<std::string> words;
     {
       const std::lock_guard lock(store_mutex_);
-      HOCKET_TRY_ASSIGN(words, job_.store->get(key, steady_clock::now()));
+      HOCKET_TRY_ASSIGN(words, seen_in_time(key));
     }
     if (words) {
       HOCKET_TRY_ASSIGN(const Endpoint endpoint, parse_endpoint(*words));

@@ -23,6 +23,10 @@ constexpr std::uint32_t kIdleTurnsPerClock = 8;
 /// that turn, so that what peers say besides does not pile up.
 constexpr int kLooksPerTurn = 16;
 constexpr std::uint32_t kCallsPerPoll = 64;
+/// A peer that was heard within this time is not called silent, nor one heard in the second half of a call's time.
+constexpr std::chrono::seconds kSilence{1};
+/// Beats in a call's time at least, so that this says something.
+constexpr int kBeatsMin = 8;
 
 MessageOp::Role role_of(OpKind kind) {
   switch (kind) {
@@ -142,7 +146,7 @@ bool RankDriver::turn(Waiting waiting) {
   const SteadyTime now = steady_clock::now();
   if (started_ == SteadyTime{}) {  // in the first wait, so that a call that never waits does without the clock
     started_ = now;
-    beat_at_ = now + options_.heartbeat;
+    beat_at_ = now + heartbeat();
   }
   if (now - started_ >= timeout_) {
     const std::chrono::duration<double> limit = timeout_;
@@ -151,6 +155,8 @@ bool RankDriver::turn(Waiting waiting) {
   if (!moved && waiting == Waiting::kSleeps) wait(now);
   return false;
 }
+
+std::chrono::nanoseconds RankDriver::heartbeat() const { return std::min(options_.heartbeat, timeout_ / kBeatsMin); }
 
 void RankDriver::stop_waiting() {
   if (std::exchange(idle_, false)) spin_.ended(!slept_);
@@ -164,7 +170,7 @@ void RankDriver::wait(SteadyTime now) {
   if (now >= beat_at_) {
     transport_->rest(now);  // who spins for good looks after its peers too, which some transports do only there
     transport_->beat(suspect());
-    beat_at_ = now + options_.heartbeat;
+    beat_at_ = now + heartbeat();
     const bool long_enough = !options_.watched_late || now - started_ >= timeout_ / 2;
     if (options_.watcher != nullptr && long_enough && !std::exchange(watched_, true))
       options_.watcher->waits(suspect());
@@ -182,8 +188,9 @@ bool RankDriver::end(Error error) {
   const bool named = !call.empty() && error.text.find(call) != std::string::npos;
   if (error.code == Code::kTimeout && !named) {
     // A peer that has said for whom it waits is not the one to blame.
+    const std::chrono::nanoseconds silence = std::min<std::chrono::nanoseconds>(kSilence, timeout_ / 2);
     const std::string chain = options_.watcher == nullptr ? "" : options_.watcher->chain(suspect());
-    const std::string late = chain.empty() ? transport_->late_ranks(suspect()) : chain;
+    const std::string late = chain.empty() ? transport_->late_ranks(suspect(), silence) : chain;
     if (!late.empty()) error.text += "; " + late;
   }
   error.text += fmt::format("; {}: {}", named ? "here" : call, position());

@@ -71,6 +71,7 @@ class RankDriver {
   bool take_shown();
   bool end(Error error);
   void wait(SteadyTime now);
+  [[nodiscard]] std::chrono::nanoseconds heartbeat() const;
   void stop_waiting();
   /// Told so by a short spin: then the others need the core to show anything.
   [[nodiscard]] bool shares_core() const { return options_.spin < std::chrono::microseconds(5); }

@@ -242,7 +242,9 @@ Result<StoreClient> StoreClient::connect(const Address& address, const Secret& s
                                          SteadyTime deadline) {
   Result<Descriptor> socket = enter(address, secret, {Claim::Purpose::kStore, rank, 0}, deadline);
   if (!socket) return tl::unexpected<Error>(std::move(socket.error()));
-  return StoreClient(std::move(*socket), address.text());
+  StoreClient client(std::move(*socket), address.text());
+  client.patient_until_ = deadline;
+  return client;
 }
 
 StoreClient::Turn::Turn(Turns& turns, SteadyTime until) : turns_(turns) {
@@ -335,9 +337,37 @@ StoreClient::Overheard StoreClient::overhear() {
   return {failure_, ended_ && !leaves_ && !failure_};
 }
 
+bool StoreClient::owes(SteadyTime turn_by, SteadyTime until) {
+  const Turn turn(*turns_, turn_by);
+  if (!turn.has()) return true;
+  while (owed_ > 0 && socket_.open()) {
+    const Result<std::string> late = hear(until);
+    if (late) continue;
+    if (late.error().code == Code::kTimeout) return true;
+    note_end(late.error());
+  }
+  return false;
+}
+
+Result<std::optional<std::string>> StoreClient::ask_soon(std::string_view request, SteadyTime until) {
+  if (owes(until, until)) return fail(Code::kTimeout, "store of rank 0 at {}: no answer", address_);
+  return ask(request, until);
+}
+
+Result<void> StoreClient::note(std::string_view key, std::string_view value, SteadyTime until) {
+  HOCKET_TRY(ask_soon(spell_request({.sets = true, .wait_ms = 0, .key = key, .value = value}), until));
+  return {};
+}
+
+Result<std::optional<std::string>> StoreClient::look(std::string_view key, SteadyTime until) {
+  return ask_soon(spell_request({.sets = false, .wait_ms = 0, .key = key, .value = {}}), until);
+}
+
 Result<void> StoreClient::tell_failure(std::string_view words, SteadyTime deadline) {
   const std::string_view all = words.substr(0, kStoreValueMax);
-  HOCKET_TRY(ask(spell_request({.sets = true, .wait_ms = 0, .key = kFailureKey, .value = all}), deadline));
+  const SteadyTime until =
+      owes(deadline, steady_clock::now()) ? steady_clock::now() : deadline;  // it reads this when it goes on
+  HOCKET_TRY(ask(spell_request({.sets = true, .wait_ms = 0, .key = kFailureKey, .value = all}), until));
   return {};
 }
 
@@ -345,7 +375,8 @@ Result<void> StoreClient::set(std::string_view key, std::string_view value, Stea
   if (key.empty() || key.size() > kStoreKeyMax || value.size() > kStoreValueMax)
     return fail(Code::kInvalidArgument, "key of {} bytes with a value of {}: at most {} and {}", key.size(),
                 value.size(), kStoreKeyMax, kStoreValueMax);
-  HOCKET_TRY(ask(spell_request({.sets = true, .wait_ms = 0, .key = key, .value = value}), deadline + kSlack));
+  HOCKET_TRY(ask(spell_request({.sets = true, .wait_ms = 0, .key = key, .value = value}),
+                 std::max(patient_until_, deadline) + kSlack));
   return {};
 }
 
@@ -353,7 +384,8 @@ Result<std::optional<std::string>> StoreClient::get(std::string_view key, Steady
   if (key.empty() || key.size() > kStoreKeyMax)
     return fail(Code::kInvalidArgument, "key of {} bytes: at most {}", key.size(), kStoreKeyMax);
   const auto wait = static_cast<std::uint32_t>(milliseconds_until(deadline));
-  return ask(spell_request({.sets = false, .wait_ms = wait, .key = key, .value = {}}), deadline + kSlack);
+  return ask(spell_request({.sets = false, .wait_ms = wait, .key = key, .value = {}}),
+             std::max(patient_until_, deadline) + kSlack);
 }
 
 }  // namespace hocket

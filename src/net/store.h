@@ -47,12 +47,18 @@ class StoreServer {
 
 class StoreClient {
  public:
+  /// Until that deadline answers may take their time: rank 0 may be stopped for a while, or busy with hundreds.
   [[nodiscard]] static Result<StoreClient> connect(const Address& address, const Secret& secret, std::uint32_t rank,
                                                    SteadyTime deadline);
 
   [[nodiscard]] Result<void> set(std::string_view key, std::string_view value, SteadyTime deadline);
   /// Waits until somebody sets it; nothing when the deadline comes first.
   [[nodiscard]] Result<std::optional<std::string>> get(std::string_view key, SteadyTime deadline);
+
+  /// The same, of what can do without: not a moment longer than that, also when the store does not answer at all; and
+  /// nothing more is asked while it owes an answer.
+  [[nodiscard]] Result<void> note(std::string_view key, std::string_view value, SteadyTime until);
+  [[nodiscard]] Result<std::optional<std::string>> look(std::string_view key, SteadyTime until);
 
   /// For all other clients; only the first such words of a job count. When this returns well they are on their way.
   [[nodiscard]] Result<void> tell_failure(std::string_view words, SteadyTime deadline);
@@ -89,6 +95,9 @@ class StoreClient {
   /// The next answer; what comes unasked is noted.
   [[nodiscard]] Result<std::string> hear(SteadyTime until);
   [[nodiscard]] Result<std::string> answer_to(std::string_view request, SteadyTime until);
+  [[nodiscard]] Result<std::optional<std::string>> ask_soon(std::string_view request, SteadyTime until);
+  /// Late answers, after what has come of them until then; true also when it does not become this thread's turn.
+  [[nodiscard]] bool owes(SteadyTime turn_by, SteadyTime until);
   [[nodiscard]] std::optional<std::string> take_frame();
   void note_end(const Error& error);
 
@@ -96,6 +105,7 @@ class StoreClient {
   Descriptor socket_;
   std::string address_;
   std::string in_;
+  SteadyTime patient_until_;
   std::size_t owed_ = 0;  // answers, also such as did not come in time
   std::optional<std::string> failure_;
   bool leaves_ = false;  // the server, in order

@@ -77,8 +77,8 @@ class RankTransport : public Transport {
   /// A sign of life to all ranks: which call this rank is in and which rank it waits for.
   virtual void beat(std::uint32_t waits_for) = 0;
   /// "no progress from rank 2 (host a, pid 17): silent for 4.8 s"; what is known about the ranks behind, and the circle
-  /// when ranks wait for each other. `waits_for`: whom this rank waits for.
-  [[nodiscard]] virtual std::string late_ranks(std::uint32_t waits_for) const = 0;
+  /// when ranks wait for each other. `waits_for`: whom this rank waits for. Heard within `silence` nobody is silent.
+  [[nodiscard]] virtual std::string late_ranks(std::uint32_t waits_for, std::chrono::nanoseconds silence) const = 0;
   /// "call 7, all_reduce of 1024 f32 sum"
   [[nodiscard]] virtual std::string call_text() const = 0;
 };

@@ -9,13 +9,6 @@
 #include "transport/stream_rank.h"
 
 namespace hocket {
-namespace {
-
-/// A peer that was heard within this time is not called silent.
-constexpr std::chrono::seconds kSilence{1};
-
-}  // namespace
-
 /// Who still has bytes to send waits for nobody: they may be all that the others wait for.
 void StreamRank::beat(std::uint32_t waits_for) {
   const bool sends = std::any_of(links_.begin(), links_.end(), [](const Link& l) {
@@ -47,17 +40,16 @@ void StreamRank::take_ping(Link& l) {
   l.stated = {said, said.repeats(l.stated.standing), l.heard};
 }
 
-bool StreamRank::stands_still(const Statement& stated, SteadyTime now) const {
-  return stated.repeated && stated.standing.call == call_.number && now - stated.said <= kSilence;
+bool StreamRank::stands_still(const Statement& stated, SteadyTime since) const {
+  return stated.repeated && stated.standing.call == call_.number && stated.said >= since;
 }
 
 /// "rank 0 waits for rank 1, that for rank 0": a circle in this call, by what all of them have said at two beats at
 /// least without getting anything in between. One statement means little: in a call that is well under way ranks often
 /// wait for each other for a moment.
-std::string StreamRank::circle_of(std::uint32_t waits_for) const {
-  const SteadyTime now = std::chrono::steady_clock::now();
+std::string StreamRank::circle_of(std::uint32_t waits_for, SteadyTime since) const {
   const Standing& own = own_.standing;
-  if (!stands_still(own_, now) || own.waits_for != waits_for || own.moved != moved()) return {};
+  if (!stands_still(own_, since) || own.waits_for != waits_for || own.moved != moved()) return {};
   std::vector<std::uint32_t> chain{rank_};
   for (std::uint32_t next = waits_for; next < rank_count() && next != chain.back();) {
     const auto seen = std::find(chain.begin(), chain.end(), next);
@@ -68,7 +60,7 @@ std::string StreamRank::circle_of(std::uint32_t waits_for) const {
     }
     chain.push_back(next);
     const Link& l = link(next);
-    if (!l.open || !stands_still(l.stated, now)) return {};
+    if (!l.open || !stands_still(l.stated, since)) return {};
     next = l.stated.standing.waits_for;
   }
   return {};
@@ -99,12 +91,12 @@ StreamRank::Sighting StreamRank::sighting(std::uint32_t peer) const {
 }
 
 /// A peer is heard here only while it is in the same message: silence before means that it does something else.
-std::string StreamRank::late_half(std::uint32_t peer) const {
+std::string StreamRank::late_half(std::uint32_t peer, std::chrono::nanoseconds silence) const {
   const Sighting seen = sighting(peer);
   if (seen.explained) return {};
   if (seen.call < call_.number) return fmt::format("{} has not begun its half of the message", names_[peer]);
   const std::chrono::duration<double> silent = std::chrono::steady_clock::now() - seen.heard;
-  if (silent <= kSilence) return {};
+  if (silent <= silence) return {};
   return fmt::format("{} has begun its half of the message and been silent for {}", names_[peer],
                      format_seconds({silent.count()}));
 }
@@ -112,10 +104,10 @@ std::string StreamRank::late_half(std::uint32_t peer) const {
 /// Of a peer that has no part in this rank's plan nobody says in which call it is but its own pings, and its data that
 /// others have passed on: how far it was when it was heard last is old, and told only where it is this call, or where a
 /// call that is over proves it.
-std::string StreamRank::late_ranks(std::uint32_t waits_for) const {
-  if (messages_) return late_half(1 - rank_);
-  std::string text = circle_of(waits_for);
+std::string StreamRank::late_ranks(std::uint32_t waits_for, std::chrono::nanoseconds silence) const {
+  if (messages_) return late_half(1 - rank_, silence);
   const SteadyTime now = std::chrono::steady_clock::now();
+  std::string text = circle_of(waits_for, now - silence);
   std::size_t count = 0;
   const auto add = [&](const std::string& words) {
     if (++count <= kListedMax) text += (text.empty() ? "" : "; ") + words;
@@ -131,7 +123,7 @@ std::string StreamRank::late_ranks(std::uint32_t waits_for) const {
     const std::string where = seen.call == 0 ? "not in any call yet" : fmt::format("last seen in call {}", seen.call);
     if (seen.heard == SteadyTime{}) {
       add(fmt::format("no progress from {}: never heard", names_[peer]));
-    } else if (silent > kSilence) {
+    } else if (silent > silence) {
       const bool fresh = seen.involved || proved || seen.call == call_.number;
       add(fmt::format("no progress from {}: silent for {}{}{}", names_[peer], format_seconds({silent.count()}),
                       fresh ? ", " : "", fresh ? where : ""));

@@ -57,7 +57,7 @@ class StreamRank : public RankTransport {
   /// Some peers are reached by another half of this rank, which calls them otherwise (`places`, by rank; -1: not by
   /// it). It has no beats of its own: what comes to it, and who is seen there, counts here. It lives as long.
   void count_in(const StreamRank& half, std::vector<std::int32_t> places) { beside_ = {&half, std::move(places)}; }
-  [[nodiscard]] std::string late_ranks(std::uint32_t waits_for) const override;
+  [[nodiscard]] std::string late_ranks(std::uint32_t waits_for, std::chrono::nanoseconds silence) const override;
   [[nodiscard]] std::string call_text() const override { return text_of(call_); }
   /// Whom it tells of its failure first, and asks before it says who has died.
   void set_witness(std::shared_ptr<Witness> witness) { witness_ = std::move(witness); }
@@ -292,10 +292,10 @@ class StreamRank : public RankTransport {
   void count_moved(const Link& l) { moved_ += l.reader.header().kind == FrameKind::kPing ? 0 : 1; }
   [[nodiscard]] std::uint64_t moved() const { return moved_ + (beside_.half == nullptr ? 0 : beside_.half->moved_); }
   /// Of late, in this call, and with nothing changed between two beats.
-  [[nodiscard]] bool stands_still(const Statement& stated, SteadyTime now) const;
-  [[nodiscard]] std::string circle_of(std::uint32_t waits_for) const;
+  [[nodiscard]] bool stands_still(const Statement& stated, SteadyTime since) const;
+  [[nodiscard]] std::string circle_of(std::uint32_t waits_for, SteadyTime since) const;
   [[nodiscard]] Sighting sighting(std::uint32_t peer) const;
-  [[nodiscard]] std::string late_half(std::uint32_t peer) const;
+  [[nodiscard]] std::string late_half(std::uint32_t peer, std::chrono::nanoseconds silence) const;
   [[nodiscard]] std::optional<CallNotice> past_call(std::uint64_t number) const;
   /// Whether a frame that is skimmed is dropped.
   [[nodiscard]] static bool is_beside(FrameKind kind) { return kind != FrameKind::kAbort && kind != FrameKind::kBye; }

@@ -136,6 +136,62 @@ INSTANTIATE_TEST_SUITE_P(Over, ApiChain,
                                               std::get<1>(param.param) ? "Connected" : "Unconnected");
                          });
 
+class ApiShort : public testing::TestWithParam<test::MessageWay> {};
+
+/// Rank 0 keeps the store; it stops, and the others wait for it, in short calls and in long ones, or for each other's
+/// messages behind it.
+void expect_only_rank_0_named(const test::MessageWay& way, const std::function<Result<void>(Communicator&)>& call,
+                              milliseconds deadline) {
+  const test::HeardRun run = test::run_heard(3, way, [&](std::uint32_t rank) -> std::string {
+    auto& comm = connect_for_good();
+    SAY_ERROR(comm);
+    SAY_ERROR(comm->barrier());
+    if (rank == 0) stop_for(seconds(3));
+    const auto begin = std::chrono::steady_clock::now();
+    const Result<void> done = call(*comm);
+    if (rank == 0) return "resumed";
+    const auto took = std::chrono::steady_clock::now() - begin;
+    return fmt::format("{} late: {}", took > deadline + milliseconds(1500) ? "too" : "not",
+                       done ? "success" : done.error().text);
+  });
+  for (std::uint32_t rank = 1; rank < 3; ++rank) {
+    const std::string said = without_places(run.ends[rank].said);
+    EXPECT_TRUE(has(said, "not late: ")) << said;
+    EXPECT_TRUE(has(said, "no progress from rank 0: silent for ")) << said;
+    for (const char* healthy : {"no progress from rank 1", "no progress from rank 2"})
+      EXPECT_FALSE(has(said, healthy)) << said;
+  }
+}
+
+TEST_P(ApiShort, AStoppedRank0IsNamedAloneAtAShortDeadlineOfAShortCall) {
+  const auto call = [](Communicator& comm) {
+    std::vector<float> in(100);
+    std::vector<float> out(100);
+    return comm.run({.operation = Operation::kAllReduce,
+                     .input = in.data(),
+                     .output = out.data(),
+                     .count = 100,
+                     .timeout = milliseconds(400)});
+  };
+  expect_only_rank_0_named(GetParam(), call, milliseconds(400));
+}
+
+TEST_P(ApiShort, AStoppedRank0IsNamedAloneAtAShortDeadlineOfALongCall) {
+  const auto call = [](Communicator& comm) {
+    std::vector<float> in(300'000);
+    std::vector<float> out(300'000);
+    return comm.run({.operation = Operation::kAllReduce,
+                     .input = in.data(),
+                     .output = out.data(),
+                     .count = 300'000,
+                     .timeout = milliseconds(600)});
+  };
+  expect_only_rank_0_named(GetParam(), call, milliseconds(600));
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, ApiShort, testing::Values(test::kMemoryWay, test::kTcpWay, test::kMixedWay),
+                         [](const auto& param) { return std::string(param.param.name); });
+
 class ApiBarrier : public testing::TestWithParam<test::MessageWay> {};
 
 /// Rank 0 sends to rank 1, which is in a barrier, where all wait for rank 0.

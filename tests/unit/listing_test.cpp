@@ -66,7 +66,7 @@ TEST(Listing, ALongCircleNamesItsFirstRanksAndItsLast) {
 
 TEST(Listing, ManyLateRanksAndManyLostOnesAreCounted) {
   Crowd crowd(60);
-  const std::string late = crowd.late_ranks(1);
+  const std::string late = crowd.late_ranks(1, std::chrono::seconds(1));
   EXPECT_EQ(count_of("never heard", late), 8U) << late;
   EXPECT_TRUE(late.ends_with("no progress from rank 8: never heard and 51 more")) << late;
   const std::string lost = crowd.text_when_all_are_lost();

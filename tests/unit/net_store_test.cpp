@@ -117,6 +117,37 @@ TEST_F(NetTcpStoreUnasked, AnAnswerThatComesTooLateIsNotTakenForTheNext) {
   EXPECT_EQ(client.overhear().failure.value_or("nothing"), "rank 6 has died");
 }
 
+TEST_F(NetTcpStoreUnasked, WhatCanDoWithoutAnAnswerWaitsForASilentStoreOnceAndShortly) {
+  auto [client, server] = connect_bare();
+  const SteadyTime begin = steady_clock::now();
+  EXPECT_EQ(client.note("a", "b", begin + milliseconds(50)).error().code, Code::kTimeout);
+  EXPECT_GE(steady_clock::now(), begin + milliseconds(50));
+  std::array<std::byte, 256> asked{};
+  ASSERT_GT(*read_some(server, asked, soon()), 0U);
+  EXPECT_EQ(client.look("a", steady_clock::now() + milliseconds(20)).error().code, Code::kTimeout);
+  EXPECT_EQ(read_some(server, asked, steady_clock::now()).error().code, Code::kTimeout);  // nothing more was asked
+  EXPECT_EQ(client.tell_failure("words", soon()).error().code, Code::kTimeout);           // sent, and not waited for
+  ASSERT_GT(*read_some(server, asked, soon()), 0U);
+  ASSERT_TRUE(write_all(server, std::as_bytes(std::span(std::string_view("\1\0\0\0+\1\0\0\0+", 10))), soon()));
+  std::jthread answer([&server = server] {
+    std::array<std::byte, 256> more{};
+    ASSERT_GT(*read_some(server, more, soon()), 0U);
+    ASSERT_TRUE(write_all(server, std::as_bytes(std::span(std::string_view("\2\0\0\0+b", 6))), soon()));
+  });
+  EXPECT_EQ(client.look("a", soon()).value(), "b");
+}
+
+TEST_F(NetTcpStoreUnasked, AnswersMayTakeTheirTimeWhileRanksMeet) {
+  auto [client, server] = connect_bare();  // with a deadline of 10 s
+  std::jthread late([&server = server] {
+    std::array<std::byte, 256> asked{};
+    ASSERT_GT(*read_some(server, asked, soon()), 0U);
+    std::this_thread::sleep_for(milliseconds(2300));
+    ASSERT_TRUE(write_all(server, std::as_bytes(std::span(std::string_view("\2\0\0\0+b", 6))), soon()));
+  });
+  EXPECT_EQ(client.get("a", steady_clock::now()).value(), "b");
+}
+
 TEST_F(NetTcpStoreUnasked, AnAnswerToNothingEndsIt) {
   auto [client, server] = connect_bare();
   const std::string said = spell_reply('+', "value");

@@ -72,7 +72,7 @@ class Listener final : public StreamRank {
   }
   /// Without what is said about silent ranks.
   [[nodiscard]] std::string circle(std::uint32_t waits_for) const {
-    const std::string text = late_ranks(waits_for);
+    const std::string text = late_ranks(waits_for, seconds(1));
     return text.find("waits for") == std::string::npos ? "" : text.substr(0, text.find(';'));
   }
 
@@ -161,7 +161,7 @@ TEST(TransportLate, WhereARankWasSeenLastIsSaidOnlyWhereThatIsKnown) {
   listener.hear(1, {.call = 1}, before);  // no part of its plan is with rank 0: it may be anywhere by now
   listener.hear(2, {.call = 2}, before);
   listener.hear(3, {.call = 1}, before);
-  const std::string said = listener.late_ranks(3);
+  const std::string said = listener.late_ranks(3, seconds(1));
   EXPECT_NE(said.find("no progress from rank 1: silent for 5 s; "), std::string::npos) << said;
   EXPECT_NE(said.find("no progress from rank 2: silent for 5 s, last seen in call 2"), std::string::npos) << said;
   EXPECT_NE(said.find("no progress from rank 3: silent for 5 s, last seen in call 1"), std::string::npos) << said;

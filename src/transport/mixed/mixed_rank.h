@@ -43,7 +43,9 @@ class MixedRank final : public RankTransport {
     return near_->failure() ? near_->failure() : far_->failure();
   }
   void beat(std::uint32_t waits_for) override { far_->beat(waits_for); }
-  [[nodiscard]] std::string late_ranks(std::uint32_t waits_for) const override { return far_->late_ranks(waits_for); }
+  [[nodiscard]] std::string late_ranks(std::uint32_t waits_for, std::chrono::nanoseconds silence) const override {
+    return far_->late_ranks(waits_for, silence);
+  }
   [[nodiscard]] std::string call_text() const override { return far_->call_text(); }
 
  private:

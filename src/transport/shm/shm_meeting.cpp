@@ -121,7 +121,7 @@ class Meeting {
   void leave_together() {
     const SteadyTime until = std::min(deadline_, steady_clock::now() + kFarewell);
     const auto left = [](std::uint32_t rank) { return fmt::format("shm/left/{}", rank); };
-    if (me().rank != 0) static_cast<void>(job_.store->set(left(me().rank), "", until));
+    if (me().rank != 0) static_cast<void>(job_.store->note(left(me().rank), "", until));
     for (std::uint32_t rank = 1; rank < job_.launch.size && me().rank == 0; ++rank)
       static_cast<void>(job_.store->get(left(rank), until));
   }
