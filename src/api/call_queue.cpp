@@ -143,6 +143,11 @@ Result<void> CallQueue::run(const QueuedCall& call) {
   return result;
 }
 
+std::uint32_t CallQueue::room() {
+  const Lock lock(mutex_);
+  return static_cast<std::uint32_t>(free_.size());
+}
+
 Result<std::uint32_t> CallQueue::start(const QueuedCall& call) {
   Lock lock(mutex_);
   HOCKET_TRY(check_usable(lock));

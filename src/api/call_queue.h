@@ -66,6 +66,8 @@ class CallQueue {
 
   [[nodiscard]] Result<void> run(const QueuedCall& call);
   [[nodiscard]] Result<std::uint32_t> start(const QueuedCall& call);
+  /// How many calls can be started now.
+  [[nodiscard]] std::uint32_t room();
   /// True when the call is over; waits for that until then.
   [[nodiscard]] bool over(std::uint32_t slot, SteadyTime until);
   /// How it ended; the slot is free again.

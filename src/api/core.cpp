@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "base/units.h"
 #include "transport/shared_memory.h"
@@ -180,8 +181,25 @@ Result<Work> CommunicatorCore::start(std::span<const Call> calls) {
   Parts parts;
   std::vector<const Call*> to_self;
   for (const Call& call : calls) HOCKET_TRY(append(call, parts, to_self));
+  HOCKET_TRY(check_room(parts));
   HOCKET_TRY(copy_to_self(to_self));
   return start_parts(parts);
+}
+
+/// Before any has begun: a group that stops half way through would leave peers waiting.
+Result<void> CommunicatorCore::check_room(const Parts& parts) {
+  std::map<std::uint32_t, std::uint32_t> wanted;
+  for (const Part& part : parts) ++wanted[part.queue];
+  for (const auto& [index, calls] : wanted) {
+    const std::uint32_t room = queue(index).room();
+    if (calls > room)
+      return fail(Code::kResourceExhausted,
+                  "{}: {} calls of one kind (messages between the same two ranks, or collectives) at once, and room "
+                  "for {} of at "
+                  "most {} that are started and not waited for: wait for some first, or use several groups",
+                  own_name(), calls, room, CallQueue::kSlots);
+  }
+  return {};
 }
 
 Result<Work> CommunicatorCore::start_parts(Parts& parts) {

@@ -102,6 +102,7 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   [[nodiscard]] QueuedCall agreement(const Call& call, std::int64_t count) const;
   [[nodiscard]] Result<void> copy_to_self(const std::vector<const Call*>& calls) const;
   [[nodiscard]] Result<Work> start_parts(Parts& parts);
+  [[nodiscard]] Result<void> check_room(const Parts& parts);
   [[nodiscard]] Result<std::uint32_t> queue_of_messages(std::uint32_t from, std::uint32_t to);
   [[nodiscard]] CallQueue& queue(std::uint32_t index);
   [[nodiscard]] bool is_near(std::uint32_t peer) const;

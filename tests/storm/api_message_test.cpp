@@ -143,6 +143,31 @@ TEST_P(ApiMessages, GroupsTakeSendsAndReceivesInAnyOrder) {
   }));
 }
 
+TEST_P(ApiMessages, AGroupOfTooManyMessagesBeginsNothing) {
+  expect_well(run_on_way(2, GetParam(), [](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    std::vector<int> memory(300);
+    std::vector<Call> calls;
+    for (int& each : memory) {
+      Call call{.count = 1, .type = DataType::kI32, .root = 1 - rank};
+      call.operation = rank == 0 ? Operation::kSend : Operation::kReceive;
+      if (rank == 0) call.input = &each;
+      if (rank == 1) call.output = &each;
+      each = rank == 0 ? static_cast<int>(calls.size()) : -1;
+      calls.push_back(call);
+    }
+    const Result<void> all = comm->run_group(calls);
+    if (all || all.error().text.find("300 calls") == std::string::npos) return "300 messages at once are not refused";
+    SAY_ERROR(comm->run_group(std::span(calls).first(256)));
+    SAY_ERROR(comm->run_group(std::span(calls).subspan(256)));
+    for (int i = 0; i < 300; ++i) {
+      if (memory[static_cast<std::size_t>(i)] != i) return "a message is wrong";
+    }
+    return {};
+  }));
+}
+
 TEST_P(ApiMessages, CountsThatDifferAreNamedOnBothSides) {
   const std::vector<RankEnd> ends = run_on_way(2, GetParam(), [](std::uint32_t rank) -> std::string {
     auto comm = connect();
