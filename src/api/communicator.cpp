@@ -181,15 +181,17 @@ Result<std::optional<Communicator>> Communicator::split(std::optional<std::uint3
   HOCKET_TRY(check_held(core_, kName));
   HOCKET_TRY_ASSIGN(const std::unique_ptr<Settings> settings, core_->split(color, key));
   if (settings == nullptr) return std::optional<Communicator>();
-  HOCKET_TRY_ASSIGN(std::shared_ptr<CommunicatorCore> core, CommunicatorCore::open(std::move(*settings)));
-  return std::optional(Communicator(std::move(core)));
+  Result<std::shared_ptr<CommunicatorCore>> core = CommunicatorCore::open(std::move(*settings));
+  if (!core) return tl::unexpected<Error>(core_->cause_of(core.error()));
+  return std::optional(Communicator(std::move(*core)));
 }
 
 Result<Communicator> Communicator::dup() {
   HOCKET_TRY(check_held(core_, kName));
   HOCKET_TRY_ASSIGN(const std::unique_ptr<Settings> settings, core_->split(0, rank()));
-  HOCKET_TRY_ASSIGN(std::shared_ptr<CommunicatorCore> core, CommunicatorCore::open(std::move(*settings)));
-  return Communicator(std::move(core));
+  Result<std::shared_ptr<CommunicatorCore>> core = CommunicatorCore::open(std::move(*settings));
+  if (!core) return tl::unexpected<Error>(core_->cause_of(core.error()));
+  return Communicator(std::move(*core));
 }
 
 Result<Communicator> Communicator::shrink(std::span<const std::uint32_t> lost) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <thread>
 
 #include "base/units.h"
 #include "transport/shared_memory.h"
@@ -16,6 +17,9 @@ using std::chrono::steady_clock;
 
 /// For a last word to the store of rank 0, which may have gone.
 constexpr std::chrono::milliseconds kFarewell{100};
+/// Until the end of a process shows on all its connections.
+constexpr std::chrono::milliseconds kEnding{500};
+constexpr std::chrono::milliseconds kLook{2};
 
 }  // namespace
 
@@ -56,6 +60,27 @@ Result<void> CommunicatorCore::begin() {
       [holder](SteadyTime) -> Result<std::unique_ptr<RankTransport>> { return std::move(*holder); }, failure_,
       [this] { spread(); }));
   return run({.operation = Operation::kBarrier});  // nobody goes on before all are connected with all
+}
+
+/// Ranks that leave the new communicator for this end there as those do that have died: here they say why. Where nobody
+/// has gone this one goes on.
+Error CommunicatorCore::cause_of(const Error& error) {
+  if (error.code != Code::kPeerFailed) return error;
+  const SteadyTime until = steady_clock::now() + kEnding;
+  while (!failure_.set() && !any_gone()) {
+    if (steady_clock::now() >= until) return error;
+    std::this_thread::sleep_for(kLook);
+  }
+  Error cause = explained(error);
+  if (failure_.set()) spread();
+  return cause;
+}
+
+bool CommunicatorCore::any_gone() {
+  for (std::uint32_t peer = 0; peer < size(); ++peer) {
+    if (queue(0).has_gone(peer)) return true;
+  }
+  return false;
 }
 
 CommunicatorCore::~CommunicatorCore() {

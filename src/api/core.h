@@ -33,6 +33,8 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   /// What a rank of a new communicator begins with; null for ranks without a colour.
   [[nodiscard]] Result<std::unique_ptr<Settings>> split(std::optional<std::uint32_t> color, std::int64_t key);
   [[nodiscard]] Result<Settings> shrink(std::span<const std::uint32_t> lost);
+  /// Of a new communicator of ranks of this one that was not made: whose death was the cause, as this one knows it.
+  [[nodiscard]] Error cause_of(const Error& error);
   /// Whether those that are not lost can meet through a private file: hosts of one name may be several.
   [[nodiscard]] Result<void> check_together(std::span<const std::uint32_t> lost) const;
 
@@ -138,6 +140,8 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   [[nodiscard]] Result<void> share(std::span<const std::byte> mine, std::span<std::byte> all);
   [[nodiscard]] Result<std::string> place_of_part(const std::vector<std::uint32_t>& ranks, Descriptor& listener);
   [[nodiscard]] Settings settings_of(std::vector<std::uint32_t> ranks, std::string source);
+  /// Whether a rank that this one is connected with no longer is.
+  [[nodiscard]] bool any_gone();
   /// Whether those of them that this rank is connected with still are.
   [[nodiscard]] Result<void> check_partners(const std::vector<std::uint32_t>& ranks);
 

@@ -24,7 +24,8 @@ constexpr milliseconds kLook{5};  // between two looks for the private file
 constexpr milliseconds kSlice{250};
 constexpr milliseconds kFarewell{2000};
 constexpr milliseconds kLastLook{1000};  // before the deadline: rank 0 still waits, and can be asked
-constexpr milliseconds kAttempt{500};    // to reach a root that a file names; the file may be of a run that died
+/// To reach a root that a file names, or that may have died since it was heard: the file may be of a run that died.
+constexpr milliseconds kAttempt{500};
 
 /// Set when two processes have come as one rank: which.
 constexpr std::string_view kTwinsKey = "twins";
@@ -104,7 +105,21 @@ class Joining {
   Result<StoreClient> open_store(const Address& address, SteadyTime deadline) {
     Result<StoreClient> store = StoreClient::connect(address, *job_.secret, launch_.rank, deadline);
     if (!store) return fail(store.error().code, "{}: store of {}: {}", own_name(), name_of(0), store.error().text);
+    store->be_patient(options_.deadline);
     return store;
+  }
+
+  /// Ranks that have met before hear meanwhile who will not come.
+  Result<StoreClient> reach_store(const Address& address) {
+    for (;;) {
+      const SteadyTime now = steady_clock::now();
+      const SteadyTime until = options_.before.check ? std::min(options_.deadline, now + kAttempt) : options_.deadline;
+      Result<StoreClient> store = open_store(address, until);
+      const bool again = !store && until < options_.deadline &&
+                         (store.error().code == Code::kPeerFailed || store.error().code == Code::kTimeout);
+      if (!again) return store;
+      HOCKET_TRY(check_known());
+    }
   }
 
   Result<void> set_secret(const std::string& text) {
@@ -190,7 +205,7 @@ class Joining {
   Result<void> reach(const Root& root) {
     if (root.file.empty()) {
       HOCKET_TRY(set_secret(options_.secret));
-      Result<StoreClient> store = open_store(*root.address, options_.deadline);
+      Result<StoreClient> store = reach_store(*root.address);
       if (!store) return tl::unexpected<Error>(with_cause(std::move(store.error())));
       job_.store = std::move(*store);
       note_way(root, *root.address);

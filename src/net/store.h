@@ -50,6 +50,8 @@ class StoreClient {
   /// Until that deadline answers may take their time: rank 0 may be stopped for a while, or busy with hundreds.
   [[nodiscard]] static Result<StoreClient> connect(const Address& address, const Secret& secret, std::uint32_t rank,
                                                    SteadyTime deadline);
+  /// The same until then, of who has connected by a shorter deadline.
+  void be_patient(SteadyTime until) { patient_until_ = until; }
 
   [[nodiscard]] Result<void> set(std::string_view key, std::string_view value, SteadyTime deadline);
   /// Waits until somebody sets it; nothing when the deadline comes first.

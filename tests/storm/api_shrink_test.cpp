@@ -1,5 +1,5 @@
 // Real processes of which some are lost: what is left of them makes a new communicator, or says at once, in the numbers
-// that the caller knows, who will not come.
+// that the caller knows, who will not come; also when one is lost while all make a new one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -59,6 +59,70 @@ TEST_P(ApiShrink, ALostRankThatIsNotLeftOutIsNamedAtOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Over, ApiShrink, testing::Values(test::kMemoryWay, test::kTcpWay, test::kMixedWay),
                          [](const auto& param) { return std::string(param.param.name); });
+
+/// The rank that dies in dup() or split(), when it has said where to meet, and how long after that.
+struct DeathInDup {
+  std::uint32_t rank;
+  std::chrono::microseconds after;
+  bool in_split = false;
+};
+
+Result<Communicator> twin_of(Communicator& comm, const DeathInDup& death) {
+  if (!death.in_split) return comm.dup();
+  Result<std::optional<Communicator>> part = comm.split(0, 0);
+  if (!part) return tl::unexpected<Error>(std::move(part.error()));
+  return std::move(**part);
+}
+
+void die_in_dup(Communicator& comm, const DeathInDup& death) {
+  constexpr std::uint64_t kSaid = 3;  // the barrier after all have met, and two calls of dup
+  std::thread killer([&comm, &death] {
+    while (comm.counters().calls < kSaid) {
+    }
+    std::this_thread::sleep_for(death.after);
+    ::raise(SIGKILL);
+  });
+  [[maybe_unused]] const auto twin = twin_of(comm, death);
+  killer.join();
+}
+
+class ApiDup : public testing::TestWithParam<std::tuple<test::MessageWay, DeathInDup>> {};
+
+TEST_P(ApiDup, ARankThatDiesMeanwhileAloneIsNamedAtOnce) {
+  const auto& [way, death] = GetParam();
+  const test::HeardRun run = test::run_heard(4, way, [death = death](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    if (rank == death.rank) die_in_dup(*comm, death);
+    const auto began = steady_clock::now();
+    auto twin = twin_of(*comm, death);
+    std::string words;
+    if (!twin) words = twin.error().text;
+    while (words.empty()) {
+      if (const Result<void> well = twin->barrier(); !well) words = well.error().text;
+    }
+    return words + (steady_clock::now() - began < seconds(4) ? ", soon" : ", late");
+  });
+  for (std::uint32_t r = 0; r < 4; ++r) {
+    if (r == death.rank) continue;
+    const std::string& said = run.ends[r].said;
+    EXPECT_NE(said.find(", soon"), std::string::npos) << said;
+    for (std::uint32_t other = 0; other < 4; ++other)
+      EXPECT_EQ(said.find(fmt::format("lost rank {}", other)) != std::string::npos, other == death.rank) << said;
+  }
+}
+
+std::string name_of_dup(const testing::TestParamInfo<ApiDup::ParamType>& param) {
+  const auto& [way, death] = param.param;
+  return fmt::format("{}_of_{}_after_{}us{}", way.name, death.rank, death.after.count(),
+                     death.in_split ? "_in_split" : "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, ApiDup,
+                         testing::Combine(testing::Values(test::kMemoryWay, test::kTcpWay, test::kMixedWay),
+                                          testing::Values(DeathInDup{0, {}}, DeathInDup{0, milliseconds(1), true},
+                                                          DeathInDup{3, {}, true}, DeathInDup{3, milliseconds(1)})),
+                         name_of_dup);
 
 TEST(ApiShrinkLists, ThatDifferAreSuspectedAndRanksKeepTheirNumbers) {
   const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {

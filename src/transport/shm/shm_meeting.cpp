@@ -72,6 +72,7 @@ class Meeting {
   [[nodiscard]] std::string my_host() const { return host_id(job_.launch.launched_as.value_or(me().rank)); }
   [[nodiscard]] static std::string wish_key(std::uint32_t rank) { return fmt::format("shm/{}", rank); }
   [[nodiscard]] static std::string place_key(std::uint32_t rank) { return fmt::format("shm/place/{}", rank); }
+  [[nodiscard]] static std::string parted_key(std::uint32_t rank) { return fmt::format("shm/left/{}", rank); }
   [[nodiscard]] static std::string ready_key(std::uint32_t rank) { return fmt::format("shm/ready/{}", rank); }
 
   Result<HostGroup> meet() {
@@ -120,10 +121,19 @@ class Meeting {
   /// Rank 0 has the store: it goes when the others have read what they need for an error of their own.
   void leave_together() {
     const SteadyTime until = std::min(deadline_, steady_clock::now() + kFarewell);
-    const auto left = [](std::uint32_t rank) { return fmt::format("shm/left/{}", rank); };
-    if (me().rank != 0) static_cast<void>(job_.store->note(left(me().rank), "", until));
-    for (std::uint32_t rank = 1; rank < job_.launch.size && me().rank == 0; ++rank)
-      static_cast<void>(job_.store->get(left(rank), until));
+    if (me().rank != 0) static_cast<void>(job_.store->note(parted_key(me().rank), "", until));
+    for (std::uint32_t rank = 1; rank < job_.launch.size && me().rank == 0; ++rank) await_parting(rank, until);
+  }
+
+  /// That it has read what it needs, or is gone.
+  void await_parting(std::uint32_t rank, SteadyTime until) {
+    for (SteadyTime slice; slice < until;) {
+      const auto gone = job_.store->get(gone_key(rank), steady_clock::now());
+      if (!gone || *gone) return;
+      slice = std::min(until, steady_clock::now() + kSlice);
+      const auto parted = job_.store->get(parted_key(rank), slice);
+      if (!parted || *parted) return;
+    }
   }
 
   /// Makes or maps the segment of these ranks; an obstacle is an answer, not an error, and gives null.
