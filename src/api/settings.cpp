@@ -64,6 +64,14 @@ Result<void> check_progress(ProgressMode progress) {
   return fail(Code::kInvalidArgument, "progress mode {} does not exist", static_cast<int>(progress));
 }
 
+/// What the caller says of the root wins.
+Launch rooted_by(const CommunicatorOptions& options, Launch launch) {
+  if (options.root.empty()) return launch;
+  launch.root = options.root;
+  launch.root_name.clear();
+  return launch;
+}
+
 Result<Launch> launch_of(const CommunicatorOptions& options, const Variables& variables) {
   if (options.rank.has_value() != options.size.has_value())
     return fail(Code::kInvalidArgument, "a rank needs a size, and a size a rank: give both or neither");
@@ -73,14 +81,12 @@ Result<Launch> launch_of(const CommunicatorOptions& options, const Variables& va
     Launch launch = Launch::alone("options");
     launch.rank = *options.rank;
     launch.size = *options.size;
-    launch.root = options.root;
+    HOCKET_TRY(read_root(launch, variables));
     HOCKET_TRY_ASSIGN(launch.job, read_job(variables));
-    return launch;
+    return rooted_by(options, std::move(launch));
   }
   HOCKET_TRY_ASSIGN(const std::optional<Launch> found, read_launch(variables));
-  Launch launch = found.value_or(Launch::alone("no launcher"));
-  if (!options.root.empty()) launch.root = options.root;
-  return launch;
+  return rooted_by(options, found.value_or(Launch::alone("no launcher")));
 }
 
 Result<void> read_times(const CommunicatorOptions& options, const SettingWords& words, Settings& settings) {

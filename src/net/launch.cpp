@@ -197,15 +197,17 @@ Result<void> check_root(const std::string& root) {
   return {};
 }
 
-Result<std::string> read_root(const Variables& variables) {
-  const std::string root = words_of(variables, "HOCKET_ROOT");
-  if (root.empty()) return root;
-  const Result<void> good = check_root(root);
-  if (good) return root;
-  return fail(good.error().code, "HOCKET_ROOT: {}", good.error().text);
-}
-
 }  // namespace
+
+Result<void> read_root(Launch& launch, const Variables& variables) {
+  const std::string root = words_of(variables, "HOCKET_ROOT");
+  if (root.empty()) return {};
+  if (const Result<void> good = check_root(root); !good)
+    return fail(good.error().code, "HOCKET_ROOT: {}", good.error().text);
+  launch.root = root;
+  launch.root_name = "HOCKET_ROOT";
+  return {};
+}
 
 Result<std::string> read_job(const Variables& variables) {
   constexpr std::size_t kLongest = 200;
@@ -257,11 +259,8 @@ Result<std::optional<Launch>> read_launch(const Variables& variables, Halves hal
     if (halves == Halves::kRefuse) cut.push_back(std::move(*found));
   }
   for (const Reading& half : cut) HOCKET_TRY(check_half(half, chosen));
-  HOCKET_TRY_ASSIGN(const std::string root, read_root(variables));
-  if (chosen && !root.empty()) {
-    chosen->root = root;
-    chosen->root_name = "HOCKET_ROOT";
-  }
+  Launch nobody;
+  HOCKET_TRY(read_root(chosen ? *chosen : nobody, variables));
   return chosen;
 }
 

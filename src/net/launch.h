@@ -56,6 +56,9 @@ enum class Halves : std::uint8_t { kRefuse, kPassOver };
 /// Nothing when no launcher started this process. HOCKET_ROOT wins over the launcher's root.
 [[nodiscard]] Result<std::optional<Launch>> read_launch(const Variables& variables, Halves halves = Halves::kRefuse);
 
+/// HOCKET_ROOT, which wins over the root that stands there. Refuses: words that are no place.
+[[nodiscard]] Result<void> read_root(Launch& launch, const Variables& variables);
+
 /// HOCKET_JOB, empty when it is not set. Refuses: names that would be another's when written as a file's.
 [[nodiscard]] Result<std::string> read_job(const Variables& variables);
 

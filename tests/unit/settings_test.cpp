@@ -25,6 +25,24 @@ std::string error_of(const Set& set, const CommunicatorOptions& options = {}) {
   return settings ? "" : settings.error().text;
 }
 
+TEST(Settings, ARankGivenInCodeFindsTheRootInTheEnvironment) {
+  CommunicatorOptions options;
+  options.rank = 1;
+  options.size = 2;
+  const Variables variables = variables_of({{"HOCKET_ROOT", "127.0.0.1:4711"}, {"HOCKET_RANK", "0"}});
+  Result<Settings> settings = read_settings(options, variables);
+  ASSERT_TRUE(settings) << settings.error().text;
+  EXPECT_EQ(settings->rendezvous.launch.root, "127.0.0.1:4711");
+  EXPECT_EQ(settings->rendezvous.launch.root_name, "HOCKET_ROOT");
+  EXPECT_EQ(settings->rendezvous.launch.rank, 1U);
+  EXPECT_EQ(error_of({{"HOCKET_ROOT", "host"}}, options), "HOCKET_ROOT: 'host' has no port: host:port or [v6]:port");
+  options.root = "127.0.0.1:4712";
+  settings = read_settings(options, variables);
+  ASSERT_TRUE(settings) << settings.error().text;
+  EXPECT_EQ(settings->rendezvous.launch.root, "127.0.0.1:4712");
+  EXPECT_EQ(settings->rendezvous.launch.root_name, "");
+}
+
 TEST(Settings, WhatIsMalformedIsRefusedByName) {
   const std::vector<std::pair<std::pair<const char*, const char*>, std::string>> cases{
       {{"HOCKET_DEBUG", "4"}, "HOCKET_DEBUG='4': known: 0 or none, 1 or meeting, 2 or plans, 3 or calls"},
