@@ -236,11 +236,14 @@ std::string Engine::waits_for() const {
 }
 
 std::string Engine::waits_for(std::span<const std::uint32_t> called) const {
-  const OpId id = waiting_op();
-  const Op& op = program_->plan().schedule().op(id);
+  const Schedule& schedule = program_->plan().schedule();
+  const auto moves = [&schedule](OpId id) { return schedule.op(id).sends() || schedule.op(id).receives(); };
+  OpId id = waiting_op();
+  for (OpId next = program_->first_op(); !moves(id) && next < program_->end_op(); ++next) id = next;
+  const bool sends = schedule.op(id).sends();
   return fmt::format("rank {} has {} {} of {} segments {} rank {}", called[program_->rank()],
-                     op.sends() ? "sent" : "received", frontier_.finished(id), frontier_.segments(id),
-                     op.sends() ? "to" : "from", called[1 - program_->rank()]);
+                     sends ? "sent" : "received", frontier_.finished(id), frontier_.segments(id), sends ? "to" : "from",
+                     called[1 - program_->rank()]);
 }
 
 std::uint32_t Engine::waiting_step() const {

@@ -57,8 +57,8 @@ class Engine final : public TransportEvents {
 
   /// "rank 1 op 3: recv output[0] from rank 0 has finished 12 of 64 segments": an op that waits for a peer, else any.
   [[nodiscard]] std::string waits_for() const;
-  /// The same of a message between two ranks: "rank 3 has received 12 of 64 segments from rank 1". `called`: by rank of
-  /// the plan, what its user calls it.
+  /// The same of a message between two ranks, of which one sends: "rank 3 has received 12 of 64 segments from rank 1".
+  /// `called`: by rank of the plan, what its user calls it.
   [[nodiscard]] std::string waits_for(std::span<const std::uint32_t> called) const;
   /// That peer, or this rank.
   [[nodiscard]] std::uint32_t suspect() const;

@@ -178,9 +178,9 @@ TEST_P(ApiMessages, CountsThatDifferAreNamedOnBothSides) {
     SAY_ERROR(comm->barrier());
     return "success";
   });
-  for (const RankEnd& end : ends) {
-    EXPECT_NE(end.said.find("count"), std::string::npos) << end.said;
-  }
+  for (const RankEnd& end : ends) EXPECT_NE(end.said.find("count"), std::string::npos) << end.said;
+  EXPECT_EQ(ends[0].said.find("rank 0 has received"), std::string::npos) << ends[0].said;
+  EXPECT_EQ(ends[1].said.find("rank 1 has sent"), std::string::npos) << ends[1].said;
 }
 
 TEST_P(ApiMessages, LongAndShortOnesOneAfterAnother) {
