@@ -20,6 +20,8 @@ constexpr std::chrono::milliseconds kLookSoon{10};
 /// Whoever waits may sleep in the transport while at least this much is left: as long as its longest sleep.
 constexpr std::chrono::seconds kSleepable{1};
 
+constexpr std::string_view kPartOf = " (a part of ";
+
 constexpr std::array<std::string_view, 13> kOperations{
     "all_reduce", "reduce_scatter", "all_gather",   "broadcast", "reduce",  "all_to_all", "gather",
     "scatter",    "all_gather_v",   "all_to_all_v", "send",      "receive", "barrier"};
@@ -37,13 +39,13 @@ std::string text_of(const Agreement::Words& words) {
 
 std::string_view name_of(Operation operation) { return kOperations[static_cast<std::size_t>(operation)]; }
 
-Result<void> Agreement::check(std::uint32_t rank) const {
+Result<void> Agreement::check(std::uint32_t rank, std::string_view call) const {
   constexpr std::array<std::string_view, kWords> kNames{"operation", "count", "dtype", "root"};
   for (std::uint32_t other = 0; other < all.size(); ++other) {
     for (std::size_t i = 0; i < kWords; ++i) {
       if (all[other][i] == mine[i]) continue;
-      return fail(Code::kMismatch, "rank {} and rank {} disagree on the {} (here: {}; there: {})", rank, other,
-                  kNames[i], text_of(mine), text_of(all[other]));
+      return fail(Code::kMismatch, "{} and {} disagree on {}: {} (here: {}; there: {})", (*members)[rank].text(),
+                  (*members)[other].text(), call, kNames[i], text_of(mine), text_of(all[other]));
     }
   }
   return {};
@@ -351,13 +353,17 @@ RankBuffers CallQueue::scaled(const QueuedCall& call) {
 
 Result<void> CallQueue::complete(const QueuedCall& call) {
   HOCKET_TRY(current_->driver->finish());
-  if (call.agreement) return call.agreement->check(options_.rank);
-  return {};
+  if (!call.agreement) return {};
+  const std::string carrier = transport_->call_text();  // "call 7, all_gather of ...", which nobody has called
+  return call.agreement->check(options_.rank, std::string_view(carrier).substr(0, carrier.find(',')));
 }
 
+/// A failure of before, or of another rank, has been told of already.
 Error CallQueue::told(const QueuedCall& call, Error error) const {
-  if (!options_.name.empty() && !failure_->set()) error.text = fmt::format("{}: {}", options_.name, error.text);
-  if (!call.part_of.empty()) error.text += fmt::format(" (a part of {})", call.part_of);
+  const bool first = !failure_->set();
+  if (!options_.name.empty() && first) error.text = fmt::format("{}: {}", options_.name, error.text);
+  if (!call.part_of.empty() && first && error.text.find(kPartOf) == std::string::npos)
+    error.text += fmt::format("{}{})", kPartOf, call.part_of);
   if (!call.description.empty()) error.text += fmt::format(" ('{}')", call.description);
   return error;
 }

@@ -23,8 +23,9 @@ struct Agreement {
   using Words = std::array<std::uint64_t, kWords>;
   Words mine{};
   std::vector<Words> all;
-  /// The first rank that says something else.
-  [[nodiscard]] Result<void> check(std::uint32_t rank) const;
+  const std::vector<Member>* members = nullptr;  // by rank
+  /// The first rank that says something else. `call`: what carries this, "call 7".
+  [[nodiscard]] Result<void> check(std::uint32_t rank, std::string_view call) const;
 };
 
 [[nodiscard]] std::string_view name_of(Operation operation);  // "all_gather_v"

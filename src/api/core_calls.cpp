@@ -163,6 +163,7 @@ QueuedCall CommunicatorCore::agreement(const Call& call, std::int64_t count) con
   words.mine = {static_cast<std::uint64_t>(call.operation), static_cast<std::uint64_t>(count),
                 static_cast<std::uint64_t>(call.type), call.root};
   words.all.resize(size());
+  words.members = &job_.members;
   queued.buffers = {words.mine.data(), words.all.data()};
   queued.timeout = call.timeout;
   queued.description = call.description;

@@ -95,6 +95,34 @@ TEST(ApiFailure, CallsThatNoUserMadeAreNamedAfterTheirPurpose) {
   EXPECT_NE(ends[1].said.find("call 2, barrier"), std::string::npos) << ends[1].said;
 }
 
+TEST(ApiFailure, WhatRanksAgreeOnNamesThemAndTheCallOnce) {
+  const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    std::vector<float> in(24, 1.0F);
+    std::vector<float> out(24);
+    Call call{.operation = Operation::kGather, .input = in.data(), .output = out.data(), .count = 8};
+    if (rank == 1) call.operation = Operation::kScatter;
+    auto first = comm->start(call);
+    auto second = comm->start(call);
+    const Result<void> later = second ? second->wait() : tl::unexpected<Error>(second.error());
+    if (later) return "success";
+    const std::string& words = later.error().text;
+    if (words.find("(a part of ") != words.rfind("(a part of ")) return words;
+    SAY_ERROR(first);
+    SAY_ERROR(first->wait());
+    return "success";
+  });
+  for (std::uint32_t r = 0; r < 3; ++r) {
+    const std::string& said = ends[r].said;
+    EXPECT_NE(said.find(" disagree on call 2: operation (here: "), std::string::npos) << said;
+    for (const std::uint32_t named : {1U, r == 1 ? 0U : r})
+      EXPECT_NE(said.find(fmt::format("rank {} (host ", named)), std::string::npos) << said;
+    EXPECT_NE(said.find("(a part of "), std::string::npos) << said;
+    EXPECT_EQ(said.find("(a part of "), said.rfind("(a part of ")) << said;
+  }
+}
+
 TEST(ApiFailure, RanksThatWereGivenDifferentTopologiesAreToldWhereFrom) {
   const std::vector<RankEnd> ends = run_forked(4, [](std::uint32_t rank) -> std::string {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): a fresh child has one thread
