@@ -186,7 +186,8 @@ hktResult_t hktRecv(void* recvbuff, size_t count, hktDataType_t datatype, int pe
 hktResult_t hktBarrier(hktComm_t comm, hktRequest_t* request);
 hktResult_t hktCall(const hktCall_t* call, hktComm_t comm, hktRequest_t* request);
 
-/* What this thread calls in between begins at the end, all at once; requests of such calls must be NULL. */
+/* What this thread calls in between begins at the end, all at once; requests of such calls must be NULL. When one of
+ * them was refused, none begins, and the end returns what the first that was refused did. */
 hktResult_t hktGroupStart(void);
 hktResult_t hktGroupEnd(void);
 

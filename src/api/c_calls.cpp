@@ -10,6 +10,7 @@ namespace {
 /// What a thread calls between hktGroupStart and hktGroupEnd.
 struct Group {
   int depth = 0;
+  std::optional<Error> refused;  // the first call that was
   std::vector<std::pair<CommReference, Call>> calls;
   std::vector<std::unique_ptr<std::vector<std::int64_t>>> numbers;  // that calls point to
 };
@@ -109,6 +110,13 @@ Result<Call> call_of(const hktCall_t& from, hktComm& comm, Numbers& kept) {
   return call;
 }
 
+/// A call of a group is refused where it stands, and once more at the group's end.
+Result<void> noted(Result<void> called) {
+  Group* const group = called ? nullptr : group_of_thread();
+  if (group != nullptr && !group->refused) group->refused = called.error();
+  return called;
+}
+
 Result<void> perform(const hktCall_t& from, hktComm_t comm, hktRequest_t* request) {
   HOCKET_TRY(require(comm, "comm"));
   if (request != nullptr) *request = nullptr;
@@ -127,11 +135,13 @@ Result<void> perform(const hktCall_t& from, hktComm_t comm, hktRequest_t* reques
 }
 
 hktResult_t perform_guarded(const hktCall_t& call, hktComm_t comm, hktRequest_t* request) {
-  return guarded(comm, [&] { return perform(call, comm, request); });
+  return guarded(comm, [&] { return noted(perform(call, comm, request)); });
 }
 
 /// Every communicator's calls together, and all communicators at once.
 Result<void> end_group(Group& group) {
+  if (group.refused)
+    return fail(group.refused->code, "no call of this group is made, for one was refused: {}", group.refused->text);
   std::vector<std::pair<hktComm*, std::vector<Call>>> by_comm;
   for (const auto& [reference, call] : group.calls) {
     hktComm* const comm = reference.get();
@@ -278,8 +288,8 @@ hktResult_t hktBarrier(hktComm_t comm, hktRequest_t* request) {
 
 hktResult_t hktCall(const hktCall_t* call, hktComm_t comm, hktRequest_t* request) {
   return guarded(comm, [&]() -> Result<void> {
-    HOCKET_TRY(require(call, "call"));
-    return hocket::perform(*call, comm, request);
+    HOCKET_TRY(hocket::noted(require(call, "call")));
+    return hocket::noted(hocket::perform(*call, comm, request));
   });
 }
 

@@ -102,6 +102,13 @@ std::string check_groups_and_parts(hktComm_t comm, int rank) {
   SAY_FAILURE(hktGroupEnd(), nullptr);
   if (got != 100 + left || sum != 3) return "group";
   if (hktGroupEnd() != hktInvalidUsage) return "an end without a start";
+  sum = rank;
+  SAY_FAILURE(hktGroupStart(), nullptr);
+  SAY_FAILURE(hktAllReduce(&sum, &sum, 1, hktInt32, hktSum, comm, nullptr), comm);
+  if (hktCall(nullptr, comm, nullptr) != hktInvalidArgument) return "no call";
+  if (hktAllReduce(&sum, &sum, 1, hktFloat8e4m3, hktSum, comm, nullptr) != hktInvalidUsage) return "sum of fp8";
+  if (hktGroupEnd() != hktInvalidArgument) return "the end of a group of which a call was refused";
+  if (sum != rank) return "a call of a group of which another was refused";
   hktComm_t part = nullptr;
   SAY_FAILURE(hktCommSplit(comm, rank == 1 ? HKT_SPLIT_NOCOLOR : 5, -rank, &part), comm);
   if ((part == nullptr) != (rank == 1)) return "split";
