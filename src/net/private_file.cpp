@@ -20,6 +20,12 @@ namespace {
 
 constexpr std::size_t kBytesMax = 4096;
 
+/// Devices, pipes and links are nobody's to replace, and some of them cannot be looked at without waiting.
+Result<void> check_regular(const std::string& path, const struct stat& found) {
+  if (S_ISREG(found.st_mode)) return {};
+  return fail(Code::kInvalidArgument, "'{}' is no regular file", path);
+}
+
 Result<void> check_private(const std::string& path, const struct stat& found) {
   if (found.st_uid == geteuid() && (found.st_mode & 077) == 0) return {};
   return fail(Code::kInvalidArgument, "'{}' belongs to user {} with mode {:o}; it must be ours ({}) alone", path,
@@ -51,7 +57,7 @@ Result<std::string> private_path(const std::string& job) {
 
 Result<PrivateFile> PrivateFile::write(std::string path, const std::string& text, Folder folder) {
   const std::string fresh = fmt::format("{}.{}", path, getpid());
-  ::unlink(fresh.c_str());
+  if (folder == Folder::kOurs) ::unlink(fresh.c_str());
   constexpr int kMode = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   Descriptor file(::open(fresh.c_str(), kMode, 0600));
   if (!file.open() && errno == ENOENT && folder == Folder::kOurs) {  // another job has just removed the empty folder
@@ -89,11 +95,13 @@ void PrivateFile::remove() {
 }
 
 Result<std::optional<std::string>> read_private(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) == 0) HOCKET_TRY(check_regular(path, found));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file.open() && errno == ENOENT) return std::optional<std::string>();
   if (!file.open()) return fail(Code::kIo, "cannot read '{}': {}", path, system_words(errno));
-  struct stat found {};
   if (::fstat(file.get(), &found) != 0) return fail(Code::kIo, "'{}': {}", path, system_words(errno));
+  HOCKET_TRY(check_regular(path, found));
   HOCKET_TRY(check_private(path, found));
   std::array<char, kBytesMax> text{};
   const ssize_t got = ::read(file.get(), text.data(), text.size());

@@ -2,7 +2,7 @@
 // secret that nobody gave: a small file that only this user can read, in a folder that only this user can enter.
 // Rank 0 writes it when it listens and removes it when everybody has come. Users may name the file themselves, on
 // storage that several hosts share. Ownership: the writer removes the file. Threading: one owner. Refuses: folders and
-// files that others own or can read (an Error naming owner and mode).
+// files that others own or can read (an Error naming owner and mode), and what is no regular file, without waiting.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace hocket {
 class PrivateFile {
  public:
   PrivateFile() = default;
-  /// kOurs: the folder goes with its last file.
+  /// kOurs: the folder goes with its last file. What is there is replaced: whoever names a file has looked before.
   enum class Folder : std::uint8_t { kOurs, kOfUser };
   [[nodiscard]] static Result<PrivateFile> write(std::string path, const std::string& text, Folder folder);
   PrivateFile(PrivateFile&& other) noexcept;

@@ -129,6 +129,7 @@ class Joining {
   }
 
   Result<void> serve(const Root& root) {
+    HOCKET_TRY(check_replaceable(root));
     HOCKET_TRY(set_secret(options_.secret));
     Descriptor listener(options_.listener);
     if (!listener.open()) {
@@ -241,14 +242,19 @@ class Joining {
         launch_.rank, root.address->text(), root.file);
   }
 
-  /// False when nobody answers there as one of ours: the file may be an old one.
+  /// False when nobody answers there as one of ours: the file may be an old one, which rank 0 will replace.
   Result<bool> reach_named(const Root& root, const std::string& words, std::string& last) {
-    HOCKET_TRY_ASSIGN(const RootWords named, parse_root(words));
-    const Address& address = named.address;
+    const Result<RootWords> named = parse_root(words);
+    if (!named) {
+      last = fmt::format("'{}': {}", root.file, named.error().text);
+      if (words.empty() || root.folder == PrivateFile::Folder::kOurs) return false;
+      return fail(named.error().code, "{}: {}", own_name(), last);
+    }
+    const Address& address = named->address;
     if (root.address && root.address->text() != address.text())
       return fail(Code::kMismatch, "rank {} looks for rank 0 at {}, but it listens at {}", launch_.rank,
                   root.address->text(), address.text());
-    HOCKET_TRY(set_secret(named.secret));
+    HOCKET_TRY(set_secret(named->secret));
     const SteadyTime until = std::min(options_.deadline, steady_clock::now() + kAttempt);
     Result<StoreClient> store = open_store(address, until);
     if (!store) {

@@ -1,5 +1,9 @@
 #include "net/root.h"
 
+#include <algorithm>
+
+#include "net/secret.h"
+
 namespace hocket {
 namespace {
 
@@ -17,6 +21,19 @@ tl::unexpected<Error> cannot_meet(const Launch& launch, const std::optional<Addr
   return fail(Code::kInvalidArgument,
               "rank {}: ranks on several hosts ({}: {} of {} are on this one) need HOCKET_ROOT=host:port of rank 0",
               launch.rank, launch.source, launch.local_size, launch.size);
+}
+
+/// Rank 0 leaves numbers: a name would be asked of the system's resolver.
+bool is_number(const std::string& host) {
+  return host.find(':') != std::string::npos || host.find_first_not_of("0123456789.") == std::string::npos;
+}
+
+std::optional<Address> left_address(const std::string& text) {
+  const Result<Endpoint> endpoint = parse_endpoint(text);
+  if (!endpoint || !is_number(endpoint->host)) return std::nullopt;
+  const Result<Address> address = resolve(*endpoint);
+  if (!address || address->text() != text) return std::nullopt;
+  return *address;
 }
 
 }  // namespace
@@ -51,10 +68,21 @@ Result<Root> find_root(const Launch& launch, bool has_secret) {
 }
 
 Result<RootWords> parse_root(const std::string& words) {
-  const std::size_t space = words.find(' ');
-  HOCKET_TRY_ASSIGN(const Endpoint endpoint, parse_endpoint(words.substr(0, space)));
-  HOCKET_TRY_ASSIGN(const Address address, resolve(endpoint));
-  return RootWords{address, space == std::string::npos ? "" : words.substr(space + 1)};
+  const std::string place = words.substr(0, words.find(' '));
+  const std::string secret = words.substr(std::min(words.size(), place.size() + 1));
+  const std::optional<Address> address = left_address(place);
+  if (!address || !Secret::from_text(secret))
+    return fail(Code::kMalformed, "it does not hold what rank 0 leaves, an address and a secret");
+  return RootWords{*address, secret};
+}
+
+Result<void> check_replaceable(const Root& root) {
+  if (root.file.empty()) return {};
+  HOCKET_TRY_ASSIGN(const std::optional<std::string> words, read_private(root.file));
+  if (!words || words->empty() || root.folder == PrivateFile::Folder::kOurs) return {};
+  const Result<RootWords> named = parse_root(*words);
+  if (named) return {};
+  return fail(named.error().code, "'{}' stays as it is: {}", root.file, named.error().text);
 }
 
 }  // namespace hocket

@@ -1,6 +1,7 @@
 // Root: how a rank knows rank 0: an address, a private file in which rank 0 leaves it, or both. A file holds
 // "address:port secret". Ownership: plain values. Threading: pure functions, which may ask the system's resolver.
-// Refuses: hosts beyond loopback without a secret or an address, launchers that say neither where rank 0 is nor a job.
+// Refuses: hosts beyond loopback without a secret or an address, launchers that say neither where rank 0 is nor a job,
+// to write over a file of the user's that no rank 0 has left.
 #pragma once
 
 #include <optional>
@@ -28,6 +29,10 @@ struct RootWords {
   [[nodiscard]] std::string text() const { return address.text() + " " + secret; }
 };
 
+/// Refuses: anything but what text() gives.
 [[nodiscard]] Result<RootWords> parse_root(const std::string& words);
+
+/// An error when rank 0 would destroy what is at the root's file: anything but an empty file or one that a rank 0 left.
+[[nodiscard]] Result<void> check_replaceable(const Root& root);
 
 }  // namespace hocket

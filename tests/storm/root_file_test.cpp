@@ -1,0 +1,123 @@
+// The files through which ranks find rank 0, HOCKET_ROOT=file:PATH and the private one of a job: what is none of
+// hocket's is refused and stays as it is, what is damaged is said in one line, and nothing is left behind.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "support/process.h"
+
+namespace hocket {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+using test::Ended;
+using test::Process;
+using Words = std::vector<std::string>;
+
+/// A folder of the test's own, as the folder for temporary files too.
+class RootFile : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directory(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  [[nodiscard]] std::string private_path(const std::string& job) const {
+    return path(fmt::format("hocket-{}/{}", ::geteuid(), job));
+  }
+
+  std::string write(const std::string& file, const std::string& text) const {
+    std::filesystem::create_directory(std::filesystem::path(file).parent_path());
+    std::filesystem::permissions(std::filesystem::path(file).parent_path(), std::filesystem::perms::owner_all);
+    std::ofstream(file) << text;
+    std::filesystem::permissions(file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    return file;
+  }
+
+  /// A rank of two; `where` is the variable by which it knows rank 0.
+  [[nodiscard]] std::unique_ptr<Process> start(const char* rank, const std::string& where,
+                                               const char* timeout = "1s") const {
+    const Words words{HOCKET_BINARY, "bench", "all_reduce", "-b", "8", "-e", "8", "-n", "2", "--timeout", timeout};
+    return std::make_unique<Process>(
+        words, Words{fmt::format("HOCKET_RANK={}", rank), "HOCKET_SIZE=2", fmt::format("HOCKET_LOCAL_RANK={}", rank),
+                     "HOCKET_LOCAL_SIZE=2", where, "TMPDIR=" + folder_.string(), "XDG_RUNTIME_DIR="});
+  }
+
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / fmt::format("hocket-root-file-{}", ::getpid());
+};
+
+std::string text_of(const std::string& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// One line that names the file, and that status.
+void expect_line(const Ended& end, int status, const std::string& file, const std::string& said) {
+  EXPECT_EQ(end.status, status) << end.err;
+  EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+  EXPECT_NE(end.err.find("'" + file + "'"), std::string::npos) << end.err;
+  EXPECT_NE(end.err.find(said), std::string::npos) << end.err;
+}
+
+TEST_F(RootFile, WhatNoRank0HasLeftIsRefusedAndStays) {
+  for (const char* notes : {"notes\n", "10:30 a meeting with all the others\n", "127.0.0.1:1 short"}) {
+    const std::string file = write(path("notes"), notes);
+    for (const char* rank : {"0", "1"})
+      expect_line(start(rank, "HOCKET_ROOT=file:" + file)->wait(seconds(20)), 2, file, "it does not hold what rank 0");
+    EXPECT_EQ(text_of(file), notes);
+  }
+}
+
+TEST_F(RootFile, DevicesPipesAndLinksAreRefusedAtOnce) {
+  const std::string device = path("null");
+  const std::string pipe = path("pipe");
+  const std::string link = path("link");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_symlink(write(path("target"), ""), link);
+  Words files{pipe, link};
+  if (::mknod(device.c_str(), S_IFCHR | 0600, makedev(1, 3)) == 0) files.push_back(device);
+  if (files.size() < 3) std::printf("no device is tried: only root makes one\n");
+  const auto begin = steady_clock::now();
+  for (const std::string& file : files) {
+    for (const char* rank : {"0", "1"})
+      expect_line(start(rank, "HOCKET_ROOT=file:" + file, "30s")->wait(seconds(20)), 2, file, "is no regular file");
+    EXPECT_TRUE(std::filesystem::exists(std::filesystem::symlink_status(file)));
+  }
+  EXPECT_LT(steady_clock::now() - begin, seconds(15));
+}
+
+TEST_F(RootFile, AnEmptyFileIsTaken) {
+  const std::string root = "HOCKET_ROOT=file:" + write(path("empty"), "");
+  const auto one = start("1", root, "20s");
+  std::this_thread::sleep_for(milliseconds(200));
+  const auto zero = start("0", root, "20s");
+  for (const auto& rank : {one.get(), zero.get()}) {
+    const Ended end = rank->wait(seconds(60));
+    EXPECT_EQ(end.status, 0) << end.err;
+  }
+}
+
+TEST_F(RootFile, ADamagedPrivateFileIsNamedAndReplaced) {
+  const std::string file = write(private_path("damaged"), "127.0.0.1:1\n");
+  expect_line(start("1", "HOCKET_JOB=damaged")->wait(seconds(20)), 3, file, "it does not hold what rank 0 leaves");
+  const auto one = start("1", "HOCKET_JOB=damaged", "20s");
+  std::this_thread::sleep_for(milliseconds(200));
+  const auto zero = start("0", "HOCKET_JOB=damaged", "20s");
+  for (const auto& rank : {one.get(), zero.get()}) {
+    const Ended end = rank->wait(seconds(60));
+    EXPECT_EQ(end.status, 0) << end.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+}  // namespace
+}  // namespace hocket
