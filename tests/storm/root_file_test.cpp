@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -117,6 +118,21 @@ TEST_F(RootFile, ADamagedPrivateFileIsNamedAndReplaced) {
     EXPECT_EQ(end.status, 0) << end.err;
   }
   EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST_F(RootFile, ASignalToRank0LeavesNoPrivateFile) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    const auto zero = start("0", "HOCKET_JOB=ended", "30s");
+    const std::string file = private_path("ended");
+    ASSERT_TRUE(zero->until<int>(seconds(20), [&]() -> std::optional<int> {
+      return std::filesystem::exists(file) ? std::optional(1) : std::nullopt;
+    }));
+    zero->signal(number);
+    const Ended end = zero->wait(seconds(5));
+    EXPECT_EQ(end.signal, number);
+    EXPECT_EQ(end.err, "");
+    EXPECT_FALSE(std::filesystem::exists(file));
+  }
 }
 
 }  // namespace

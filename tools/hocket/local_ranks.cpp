@@ -1,6 +1,7 @@
 #include "local_ranks.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -22,20 +23,24 @@
 #include <utility>
 #include <vector>
 
+#include "base/listing.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "net/secret.h"
 #include "net/socket.h"
 #include "rank_lines.h"
+#include "signals.h"
 
 namespace hocket {
 namespace {
 
 using std::chrono::steady_clock;
 
-/// After the first rank has ended badly the others find out by themselves; this is for those that do not.
-constexpr std::chrono::seconds kGrace{6};
-/// The same when a rank has refused its input: they do so too, or look in vain for the one that has.
+/// After a rank has ended badly the others find out by themselves; this is for those that do not, as they cannot where
+/// they had not met yet. Counted anew whenever one ends, up to the second.
+constexpr std::chrono::seconds kGrace{2};
+constexpr std::chrono::seconds kGraceMax{6};
+/// The first where a rank has refused its input: they do so too, or look in vain for the one that has.
 constexpr std::chrono::seconds kGraceAfterRefusal{1};
 constexpr int kRefused = 2;
 constexpr std::chrono::milliseconds kSlice{200};  // of waiting for signals and for what ranks say
@@ -170,9 +175,8 @@ class LocalRanks {
   LocalRanks(std::uint32_t ranks, PlacedRanks placed) : placed_(std::move(placed)), children_(ranks) {}
 
   Result<int> run() {
-    sigset_t watched;
-    sigemptyset(&watched);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&watched, number);
+    sigset_t watched = ending_signals();
+    sigaddset(&watched, SIGCHLD);
     HOCKET_TRY_ASSIGN(lines_, RankLines::make());
     sigset_t before;
     ::pthread_sigmask(SIG_BLOCK, &watched, &before);
@@ -184,6 +188,7 @@ class LocalRanks {
       reap();
     }
     lines_.pass_on(true);
+    say_who_was_left();
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     HOCKET_TRY(started);
     if (interrupted_ != 0) return kSignalled + interrupted_;
@@ -263,14 +268,13 @@ class LocalRanks {
     if (group_ > 0) ::kill(-group_, SIGKILL);
   }
 
-  /// One that this process has ended says nothing about how it went: the one that ended badly before does.
+  /// One that this process has ended tells nothing about how it went: the one that ended badly before does.
   [[nodiscard]] int status_of(std::uint32_t rank, pid_t process, int status) {
     if (WIFEXITED(status)) return WEXITSTATUS(status);
     if (WTERMSIG(status) == SIGPIPE && interrupted_ == 0) interrupted_ = SIGPIPE;
     if (interrupted_ != 0) return 3;
     if (ending_ && WTERMSIG(status) == SIGKILL) {
-      say("hocket: rank {} (pid {}) was still there {} after another had ended badly, and was ended\n", rank, process,
-          format_seconds({std::chrono::duration<double>(grace_).count()}));
+      left_over_.push_back(rank);
       return 0;
     }
     say("hocket: rank {} (pid {}) was ended by signal {} ({})\n", rank, process, WTERMSIG(status),
@@ -278,16 +282,40 @@ class LocalRanks {
     return 3;
   }
 
+  /// One line for all; none where not all could be started, which is said instead.
+  void say_who_was_left() const {
+    if (left_over_.empty() || !give_up_) return;
+    const std::span<const std::uint32_t> listed(left_over_.data(), listed_of(left_over_.size()));
+    const bool one = left_over_.size() == 1;
+    say("hocket: rank{} {}{} {} still there {} after another had ended badly, and {} ended\n", one ? "" : "s",
+        fmt::join(listed, ", "), and_more(left_over_.size()), one ? "was" : "were",
+        format_seconds({std::chrono::duration<double>(*give_up_ - first_bad_).count()}), one ? "was" : "were");
+  }
+
+  /// When whoever is left will be ended, now that one has ended: not before one has ended badly.
+  void set_limit(int status) {
+    const SteadyTime now = steady_clock::now();
+    if (status != 0 && !give_up_) {
+      first_bad_ = now;
+      grace_ = status == kRefused ? kGraceAfterRefusal : kGrace;
+      give_up_ = now;
+    }
+    if (give_up_) give_up_ = std::min(now + grace_, first_bad_ + kGraceMax);
+  }
+
   void reap() {
     int status = 0;
-    for (pid_t process = ::waitpid(-1, &status, WNOHANG); process > 0; process = ::waitpid(-1, &status, WNOHANG)) {
+    pid_t process = 0;
+    while ((process = ::waitpid(-1, &status, WNOHANG)) > 0) {
       const auto found = std::find_if(children_.begin(), children_.end(),
                                       [process](const Child& child) { return child.process == process; });
       if (found == children_.end()) continue;
       found->status = status_of(static_cast<std::uint32_t>(found - children_.begin()), process, status);
-      if (*found->status == 0 || give_up_) continue;
-      grace_ = *found->status == kRefused ? kGraceAfterRefusal : kGrace;
-      give_up_ = steady_clock::now() + grace_;
+      if (!ending_) set_limit(*found->status);
+    }
+    if (process == 0 || errno != ECHILD) return;
+    for (Child& child : children_) {  // that nobody can be asked for any more
+      if (child.process != 0 && !child.status) child.status = 4;
     }
   }
 
@@ -298,7 +326,9 @@ class LocalRanks {
   pid_t group_ = 0;
   int interrupted_ = 0;
   std::chrono::seconds grace_{};
+  SteadyTime first_bad_;
   std::optional<SteadyTime> give_up_;
+  std::vector<std::uint32_t> left_over_;  // ranks that this process has ended
   bool ending_ = false;
 };
 

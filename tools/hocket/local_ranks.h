@@ -1,9 +1,9 @@
 // Starts the ranks of a job as child processes of this one: the same program, told by variables which rank each is.
 // Rank 0 inherits the socket it will listen on, so that no port can be taken in between.
-// Ownership: the children; they die with this process (PR_SET_PDEATHSIG) and with its Ctrl-C. Threading: one owner, no
-// other thread. Refuses: nothing; returns the worst exit status: 4, then 2 (a rank that refuses its input is why the
-// others lose it), 3 (also for a child that a signal ended), 1. What ranks say on standard error is passed on, a line
-// that several say once.
+// Ownership: the children; they die with this process (PR_SET_PDEATHSIG) and with its Ctrl-C; signals that are ignored
+// on entry stay so. Threading: one owner, no other thread. Refuses: nothing; returns the worst exit status: 4, then 2
+// (a rank that refuses its input is why the others lose it), 3 (also for a child that a signal ended), 1. What ranks
+// say on standard error is passed on, a line that several say once.
 #pragma once
 
 #include <cstdint>

@@ -19,6 +19,7 @@
 #include "base/spelling.h"
 #include "command_line.h"
 #include "local_ranks.h"
+#include "signals.h"
 
 namespace hocket {
 namespace {
@@ -127,6 +128,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     if (!hocket::open_missing_streams()) return 2;
+    hocket::take_signals();
     return hocket::run(argc, argv);
   } catch (const std::system_error& error) {
     if (std::ferror(stdout) != 0) return hocket::cannot_print();  // thrown by fmt::print

@@ -11,6 +11,7 @@
 #include "exchange/schedule_format.h"
 #include "local_ranks.h"
 #include "planner/planner.h"
+#include "signals.h"
 #include "topology/spec.h"
 #include "transport/choice.h"
 
@@ -47,6 +48,14 @@ const Algorithm* algorithm_named(std::string_view name) {
   const auto all = algorithms();
   const auto found = std::find_if(all.begin(), all.end(), [&](const Algorithm* a) { return a->name == name; });
   return found == all.end() ? nullptr : *found;
+}
+
+/// A signal that comes while rank 0 has left word where it is ends it when that file is gone again.
+Result<Job> join_and_put_away(RendezvousOptions options) {
+  if (options.launch.rank != 0) return join(options);
+  const HeldSignals held;
+  options.before.check = [&held] { return held.check(); };
+  return join(options);
 }
 
 }  // namespace
@@ -129,7 +138,7 @@ Result<Settings> JobFlags::settings(const Launch& launch) const {
 
 Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFlags& flags) {
   HOCKET_TRY_ASSIGN(const Settings settings, flags.settings(launch));
-  HOCKET_TRY_ASSIGN(Job joined, join(settings.rendezvous));
+  HOCKET_TRY_ASSIGN(Job joined, join_and_put_away(settings.rendezvous));
   std::unique_ptr<RankJob> made(new RankJob(std::move(joined), settings.driver));
   made->driver_options_.name = made->job_.members[launch.rank].text();
   made->tells_ = settings.debug >= DebugLevel::kMeeting;
