@@ -38,7 +38,8 @@ std::string private_base() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");  // NOLINT(concurrency-mt-unsafe): before any thread
   std::error_code error;
   if (runtime != nullptr && std::filesystem::is_directory(runtime, error)) return runtime;
-  return std::filesystem::temp_directory_path(error).string();
+  const std::string temporary = std::filesystem::temp_directory_path(error).string();
+  return error ? "/tmp" : temporary;
 }
 
 Result<std::string> private_path(const std::string& job) {

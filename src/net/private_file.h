@@ -13,7 +13,7 @@
 
 namespace hocket {
 
-/// Where they lie: $XDG_RUNTIME_DIR, else the folder for temporary files.
+/// Where they lie: $XDG_RUNTIME_DIR, else $TMPDIR (or TMP, TEMP, TEMPDIR), else /tmp: the first that is a folder.
 [[nodiscard]] std::string private_base();
 
 /// "$XDG_RUNTIME_DIR/hocket-1000/pmix-1234": characters outside letters, digits, '-' and '.' become '_'.

@@ -247,6 +247,17 @@ TEST(Refusal, ALimitOfFilesIsAnObstacleToMemoryAndNoSignal) {
   EXPECT_NE(end.err.find("files of this process may have 102400 (ulimit -f)"), std::string::npos) << end.err;
 }
 
+TEST(Refusal, AFileThatWouldBeTooLargeIsSaidAndNotLeft) {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / fmt::format("hocket-too-large-{}.json", ::getpid());
+  for (const char* words : {"bench all_reduce --ranks 2 -b 8 -e 8 -n 1 -J", "plan all_reduce --topo ring:4 -o",
+                            "topo ring:4 --format hocket-yaml -o", "topo probe --ranks 2 --format hocket-yaml -o"}) {
+    const std::string command = fmt::format("ulimit -f 0; exec {} {} {}", HOCKET_BINARY, words, file.string());
+    expect_refusal(Process({"/bin/bash", "-c", command}, {}).wait(seconds(60)), "File too large");
+    EXPECT_FALSE(std::filesystem::exists(file)) << words;
+  }
+}
+
 TEST(Refusal, WhatEveryRankSaysIsPrintedOnce) {
   // Each rank for itself finds that the user's limit is below what the machine has.
   const std::string command =

@@ -120,6 +120,27 @@ TEST_F(RootFile, ADamagedPrivateFileIsNamedAndReplaced) {
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
+TEST_F(RootFile, AFolderForTemporaryFilesThatIsNoneIsPassedOver) {
+  for (const std::string& none : {path("nowhere"), write(path("file"), "")}) {
+    const Words words{HOCKET_BINARY, "bench", "all_reduce", "--timeout", "300ms"};
+    const std::string job = fmt::format("root-file-{}", ::getpid());
+    Process rank(words, {"HOCKET_RANK=1", "HOCKET_SIZE=2", "HOCKET_LOCAL_RANK=1", "HOCKET_LOCAL_SIZE=2",
+                         "HOCKET_JOB=" + job, "TMPDIR=" + none, "XDG_RUNTIME_DIR="});
+    expect_line(rank.wait(seconds(20)), 3, fmt::format("/tmp/hocket-{}/{}", ::geteuid(), job), "has not left");
+  }
+}
+
+TEST_F(RootFile, NoSpaceForTheFileIsSaidInOneLine) {
+  const std::string limited = fmt::format("ulimit -f 0; exec {} bench all_reduce --timeout 5s", HOCKET_BINARY);
+  Process rank({"/bin/bash", "-c", limited},
+               {"HOCKET_RANK=0", "HOCKET_SIZE=2", "HOCKET_LOCAL_RANK=0", "HOCKET_LOCAL_SIZE=2", "HOCKET_JOB=full",
+                "TMPDIR=" + folder_.string(), "XDG_RUNTIME_DIR="});
+  expect_line(rank.wait(seconds(20)), 2, private_path("full"), "File too large");
+  EXPECT_FALSE(std::filesystem::exists(private_path("full")));
+  const std::filesystem::path folder = std::filesystem::path(private_path("full")).parent_path();
+  EXPECT_TRUE(!std::filesystem::exists(folder) || std::filesystem::is_empty(folder));
+}
+
 TEST_F(RootFile, ASignalToRank0LeavesNoPrivateFile) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     const auto zero = start("0", "HOCKET_JOB=ended", "30s");
