@@ -40,6 +40,16 @@ TEST(FlagsCli, WhatHasNothingToActOnIsRefused) {
       {{"sim", "bert", "--platform", "h100:8", "--groups", "g.json"}, "--groups requires --chakra"},
       {{"info", "fit", "a.log", "--system", "x"}, "--system goes with 'platform', not with 'fit'"},
       {{"info", "fit", "a.log", "--yaml"}, "--yaml goes with 'platform', not with 'fit'"},
+      {{"topo", "probe", "--ranks", "2", "--format", "zz"}, "unknown topology format 'zz'"},
+      {{"topo", "probe", "--ranks", "2", "--format", "link-csv", "--json"}, "both want stdout"},
+      {{"topo", "probe", "--ranks", "2", "-o", "probed.xml"}, "nccl-xml has no place for what a probe measures"},
+      {{"bench", "all_reduce", "--ranks", "2", "-r", "5"}, "-r 5: not below the 2 ranks"},
+      {{"bench", "all_reduce", "--ranks", "2", "-J", "-"}, "-J -: would be a file of that name"},
+      {{"bench", "all_reduce", "--ranks", "2", "-w", "-1"}, "--warmup_iters: -1 is below 0"},
+      {{"run", "none.hkt", "--seed", "-1"}, "--seed: -1 is below 0"},
+      {{"run", "none.hkt", "--ranks", "0"}, "--ranks: Value 0 not in range 1 to "},
+      {{"run", "none.hkt", "--lab", "ring:4", "--link-loss", "nan"}, "--link-loss nan: not in range [0 - 0.5]"},
+      {{"help", "benc"}, "unknown verb 'benc', did you mean 'bench'?"},
       {{"info", "platform", "ace:0x4x4"}, "torus:0x4x4"},
       {{"info", "platform", "ace:-1x2x2"}, "torus:-1x2x2"},
   };
@@ -47,6 +57,47 @@ TEST(FlagsCli, WhatHasNothingToActOnIsRefused) {
     const Ended end = run(words);
     EXPECT_EQ(end.status, 2) << said;
     EXPECT_NE(end.err.find(said), std::string::npos) << end.err;
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+  }
+}
+
+TEST(FlagsCli, HelpIsAVerbToo) {
+  for (const auto& [words, same] :
+       {std::pair(std::vector<std::string>{"help"}, std::vector<std::string>{"--help"}),
+        std::pair(std::vector<std::string>{"help", "bench"}, std::vector<std::string>{"bench", "--help"})}) {
+    const Ended end = run(words);
+    EXPECT_EQ(end.status, 0) << end.err;
+    EXPECT_EQ(end.out, run(same).out);
+  }
+}
+
+TEST(FlagsCli, ALabSaysWhereItsRanksMeet) {
+  for (const char* variable :
+       {"HOCKET_PORTS=20000-20100", "HOCKET_SOCKET_IFNAME=lo", "HOCKET_CABLES=/dev/null", "HOCKET_ROOT=127.0.0.1:5"}) {
+    const Ended end =
+        test::Process({HOCKET_BINARY, "run", "none.hkt", "--lab", "ring:4"}, {variable}).wait(std::chrono::seconds(20));
+    EXPECT_EQ(end.status, 2) << variable;
+    EXPECT_NE(end.err.find("': --lab says itself where its ranks meet and talk"), std::string::npos) << end.err;
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+  }
+}
+
+TEST(FlagsCli, AFileThatEveryRankReadsIsNoPipe) {
+  const std::string file = testing::TempDir() + "ring_in_a_pipe.hkt";
+  ASSERT_EQ(run({"plan", "all_reduce", "--topo", "ring:2", "--algo", "ring", "-o", file}).status, 0);
+  const auto piped = [](const std::string& words) {
+    return test::Process({"/bin/bash", "-c", fmt::format("exec {} {}", HOCKET_BINARY, words)},
+                         std::vector<std::string>{})
+        .wait(std::chrono::seconds(60));
+  };
+  const std::string pipe = fmt::format("<(cat {})", file);
+  EXPECT_EQ(piped("run " + pipe).status, 0);
+  for (const std::string& words :
+       {"run " + pipe + " --transport tcp", "run " + pipe + " --lab ring:2",
+        std::string("bench all_reduce --ranks 2 --topo <(printf 'from,to,bandwidth,latency\\n0,1,1GB/s,1us\\n')")}) {
+    const Ended end = piped(words);
+    EXPECT_EQ(end.status, 2) << words;
+    EXPECT_NE(end.err.find(": a pipe can be read once, but every rank reads it"), std::string::npos) << end.err;
     EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
   }
 }

@@ -49,6 +49,10 @@ Result<void> check_volumes(const BenchFlags& flags) {
   if (flags.calls == 0) return fail(Code::kInvalidArgument, "-m 0: an iteration has at least one call");
   if (std::uint64_t{flags.calls} * flags.iterations > kCallsMax)
     return fail(Code::kInvalidArgument, "-n {} -m {}: more than {} calls", flags.iterations, flags.calls, kCallsMax);
+  if (flags.json_file == "-")
+    return fail(Code::kInvalidArgument,
+                "-J -: would be a file of that name; --json prints to stdout, as does -J "
+                "/dev/stdout");
   if (flags.cycles == 0 && (flags.json || !flags.json_file.empty()))
     return fail(Code::kInvalidArgument, "-N 0 never ends, so no JSON would be written");
   return {};

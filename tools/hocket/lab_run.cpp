@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <set>
 #include <span>
@@ -43,6 +44,7 @@ struct Order {
 };
 
 Result<Order> read_order(const LabRequest& request, const std::string& file, const Topology& topology) {
+  HOCKET_TRY(check_read_again({file}));
   HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(file));
   const Collective collective = schedule.collective();
   Result<std::vector<LaneWay>> ways = lane_ways(schedule, topology);
@@ -175,11 +177,17 @@ Result<int> measure(const LabRequest& request, const Order& order, LabNetwork& n
   return 0;
 }
 
-/// Ranks of the lab talk over its links, and each is on a host of its own: other settings are checked all the same.
+/// Ranks of the lab talk over its links, and each is on a host of its own: settings that say otherwise are refused, and
+/// others are checked all the same.
 Result<void> check_settings(const JobFlags& job, std::uint32_t ranks) {
   Launch launch = Launch::alone("--lab");
   launch.size = ranks;
   HOCKET_TRY(job.settings(launch));
+  for (const char* const name : {"HOCKET_PORTS", "HOCKET_SOCKET_IFNAME", "HOCKET_CABLES", "HOCKET_ROOT"}) {
+    const Said place = job.words().said(name);
+    if (place.given())
+      return fail(Code::kInvalidArgument, "{}: --lab says itself where its ranks meet and talk", place.text());
+  }
   const Said said = job.words().said("HOCKET_TRANSPORT");
   if (!said.given() || said.words == "auto" || said.words == "tcp") return {};
   return fail(Code::kInvalidArgument, "{}: --lab runs over tcp, on links of network namespaces", said.text());
@@ -233,6 +241,7 @@ void LabFlags::declare(CLI::App& app) {
 
 Result<int> run_in_lab(const LabRequest& request) {
   HOCKET_TRY(request.job.limit());
+  if (std::isnan(request.lab.loss)) return fail(Code::kInvalidArgument, "--link-loss nan: not in range [0 - 0.5]");
   HOCKET_TRY_ASSIGN(const Topology topology, request.lab.topology.load());
   HOCKET_TRY(refuse_launcher(request, topology.rank_count()));
   HOCKET_TRY(check_settings(request.job, topology.rank_count()));

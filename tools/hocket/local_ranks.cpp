@@ -15,6 +15,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -339,6 +340,16 @@ std::vector<std::string> own_arguments() {
   std::vector<std::string> words;
   for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
   return words;
+}
+
+Result<void> check_read_again(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    std::error_code error;  // words that are no file are no pipe
+    if (std::filesystem::is_fifo(file, error))
+      return fail(Code::kInvalidArgument, "{}: a pipe can be read once, but every rank reads it: it takes a file",
+                  file);
+  }
+  return {};
 }
 
 Result<int> run_local_ranks(std::uint32_t ranks, const PortRange& ports) {

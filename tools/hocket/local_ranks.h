@@ -34,6 +34,9 @@ struct PlacedRanks {
 };
 [[nodiscard]] Result<int> run_placed_ranks(PlacedRanks placed);
 
+/// An error when one of them is a pipe: this process and every rank read them, and a pipe can be read once.
+[[nodiscard]] Result<void> check_read_again(const std::vector<std::string>& files);
+
 /// The command line this process was started with.
 [[nodiscard]] std::vector<std::string> own_arguments();
 

@@ -35,6 +35,13 @@ int unknown_verb(std::string_view word) {
   return 2;
 }
 
+/// "help VERB" as "VERB --help", "help" alone as "--help".
+std::vector<std::string> words_of_help(std::vector<std::string> words) {
+  words.erase(words.begin());
+  words.emplace_back("--help");
+  return words;
+}
+
 /// "--name" and "-n" of every flag of a verb.
 std::vector<std::string> flags_of(const CLI::App& verb) {
   std::vector<std::string> names;
@@ -103,9 +110,12 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
 int run(int argc, char** argv) {
   const CommandLine line = make_command_line();
   CLI::App& app = *line.app;
-  if (argc > 1 && argv[1][0] != '-' && !is_verb(argv[1])) return unknown_verb(argv[1]);
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && words[0] == "help") words = words_of_help(words);
+  if (!words.empty() && !words[0].starts_with('-') && !is_verb(words[0])) return unknown_verb(words[0]);
+  std::reverse(words.begin(), words.end());  // as CLI11 wants them
   try {
-    app.parse(argc, argv);
+    app.parse(words);
   } catch (const CLI::ParseError& error) {
     return report_usage(app, error);
   }

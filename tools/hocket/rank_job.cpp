@@ -124,8 +124,12 @@ Result<Launch> JobFlags::check(const std::optional<Launch>& launch, std::uint32_
   return checked;
 }
 
-Result<int> JobFlags::start(std::uint32_t size) const {
-  HOCKET_TRY_ASSIGN(const PortRange range, ports_of(words()));
+Result<int> JobFlags::start(std::uint32_t size, std::vector<std::string> files) const {
+  const SettingWords said = words();
+  for (const char* const name : {"HOCKET_TOPO_FILE", "HOCKET_PLAN_FILE", "HOCKET_CABLES"})
+    files.push_back(said.said(name).words);
+  HOCKET_TRY(check_read_again(files));
+  HOCKET_TRY_ASSIGN(const PortRange range, ports_of(said));
   return run_local_ranks(size, range);
 }
 

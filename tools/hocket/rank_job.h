@@ -38,8 +38,8 @@ struct JobFlags {
   /// Everything that a rank will read, before any is started. The launch of this rank, or of rank 0 where all start
   /// here.
   [[nodiscard]] Result<Launch> check(const std::optional<Launch>& launch, std::uint32_t size) const;
-  /// Starts that many ranks here, and returns their status.
-  [[nodiscard]] Result<int> start(std::uint32_t size) const;
+  /// Starts that many ranks here, which read these files too, and returns their status.
+  [[nodiscard]] Result<int> start(std::uint32_t size, std::vector<std::string> files = {}) const;
   [[nodiscard]] Result<Settings> settings(const Launch& launch) const;
 };
 

@@ -26,4 +26,13 @@ Result<ProbeEnd> probe_topology(const JobFlags& job) {
   return ProbeEnd{.topology = std::move(topology), .status = 0};
 }
 
+Result<void> check_storable(const TopologyFormat& format) {
+  constexpr double kLatencyS = 1.234567e-6;  // figures of a clock: of no standard
+  constexpr double kRateBps = 1.234567891e9;
+  const ProbeFigures figures{{"host", "host"}, {0, kLatencyS, kLatencyS, 0}, {0, kRateBps, kRateBps, 0}, {}};
+  HOCKET_TRY_ASSIGN(const Topology topology, topology_of(figures));
+  if (const Result<std::string> text = format.write(topology); text) return {};
+  return fail(Code::kUnsupported, "{} has no place for what a probe measures", format.name);
+}
+
 }  // namespace hocket

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "exchange/topology_format.h"
 #include "rank_job.h"
 #include "topology/topology.h"
 
@@ -17,5 +18,8 @@ struct ProbeEnd {
 };
 
 [[nodiscard]] Result<ProbeEnd> probe_topology(const JobFlags& job);
+
+/// An error when the format has no place for what is measured, whatever the figures will be.
+[[nodiscard]] Result<void> check_storable(const TopologyFormat& format);
 
 }  // namespace hocket

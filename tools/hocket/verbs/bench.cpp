@@ -264,7 +264,7 @@ Result<int> run(const Flags& flags) {
   HOCKET_TRY(job_flags.limit());
   HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, job_flags.launch());
   const std::uint32_t size = launch ? launch->size : flags.job.ranks;
-  if (is_rooted(run.kind) && (flags.bench.root < -1 || flags.bench.root >= static_cast<int>(size)))
+  if (flags.bench.root < -1 || flags.bench.root >= static_cast<int>(size))
     return fail(Code::kInvalidArgument, "-r {}: not below the {} ranks", flags.bench.root, size);
   if (!flags.bench.json_file.empty() && (!launch || launch->rank == 0))
     HOCKET_TRY(check_writable(flags.bench.json_file));

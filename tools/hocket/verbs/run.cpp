@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -258,13 +259,14 @@ Result<int> run(const Flags& flags) {
   }
   HOCKET_TRY_ASSIGN(const Launch checked, job.check(launch, ranks));
   HOCKET_TRY(check_memory_here(plan.what(), checked, plan.scratch_bytes()));
-  return launch ? run_as_rank(flags, plan, *launch, job) : job.start(checked.size);
+  return launch ? run_as_rank(flags, plan, *launch, job) : job.start(checked.size, flags.files);
 }
 
 VerbAction declare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   app.add_option("file", flags->files, "a schedule: .hkt, its .json view or MSCCL XML; several with --lab")->required();
-  app.add_option("--ranks", flags->job.ranks, "ranks the schedule must have [as the file says]");
+  app.add_option("--ranks", flags->job.ranks, "ranks the schedule must have [as the file says]")
+      ->check(CLI::Range(1U, std::numeric_limits<std::uint32_t>::max()));
   app.add_option("--transport", flags->transport,
                  "inproc: ranks are threads here; shm, tcp, auto: processes [auto under a launcher, else inproc]");
   flags->amount.declare(app);

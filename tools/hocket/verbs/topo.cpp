@@ -82,13 +82,16 @@ Result<const TopologyFormat*> output_format(const Flags& flags) {
   return format;
 }
 
+Result<void> check_one_stdout(const Flags& flags) {
+  if (!flags.output.empty() || !flags.json) return {};
+  return fail(Code::kInvalidArgument, "--format {} and --json both want stdout: -o FILE takes the first", flags.format);
+}
+
 Result<int> show(const Flags& flags, const Topology& topology) {
   if (!flags.format.empty() || !flags.output.empty()) {
     HOCKET_TRY_ASSIGN(const TopologyFormat* const format, output_format(flags));
     HOCKET_TRY_ASSIGN(const std::string text, format->write(topology));
-    if (flags.output.empty() && flags.json)
-      return fail(Code::kInvalidArgument, "--format {} and --json both want stdout: -o FILE takes the first",
-                  flags.format);
+    HOCKET_TRY(check_one_stdout(flags));
     if (flags.output.empty()) {
       fmt::print("{}", text);
     } else {
@@ -111,10 +114,12 @@ Result<int> run(const Flags& flags) {
     HOCKET_TRY_ASSIGN(const Topology topology, flags.topology.load());
     return show(flags, topology);
   }
-  if (!flags.output.empty()) {
-    HOCKET_TRY(output_format(flags));
-    HOCKET_TRY(check_writable(flags.output));
+  if (!flags.format.empty() || !flags.output.empty()) {
+    HOCKET_TRY_ASSIGN(const TopologyFormat* const format, output_format(flags));
+    HOCKET_TRY(check_storable(*format));
+    HOCKET_TRY(check_one_stdout(flags));
   }
+  if (!flags.output.empty()) HOCKET_TRY(check_writable(flags.output));
   HOCKET_TRY_ASSIGN(const ProbeEnd end, probe_topology(flags.job));
   return end.topology ? show(flags, *end.topology) : Result<int>(end.status);
 }
