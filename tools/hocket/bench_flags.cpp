@@ -51,8 +51,7 @@ Result<void> check_volumes(const BenchFlags& flags) {
     return fail(Code::kInvalidArgument, "-n {} -m {}: more than {} calls", flags.iterations, flags.calls, kCallsMax);
   if (flags.json_file == "-")
     return fail(Code::kInvalidArgument,
-                "-J -: would be a file of that name; --json prints to stdout, as does -J "
-                "/dev/stdout");
+                "-J -: would be a file of that name; --json prints to stdout, as does -J /dev/stdout");
   if (flags.cycles == 0 && (flags.json || !flags.json_file.empty()))
     return fail(Code::kInvalidArgument, "-N 0 never ends, so no JSON would be written");
   return {};
