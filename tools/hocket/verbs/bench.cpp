@@ -289,7 +289,9 @@ VerbAction declare(CLI::App& app) {
   flags->bench.declare(app);
   flags->job.declare(app);
   flags->network.declare(app, false, false);
-  const auto set_timeout = [flags](std::uint32_t seconds) { flags->job.timeout = fmt::format("{}s", seconds); };
+  const auto set_timeout = [timeout = &flags->job.timeout](std::uint32_t seconds) {  // the action keeps the flags
+    *timeout = fmt::format("{}s", seconds);
+  };
   app.add_option_function<std::uint32_t>("-T", set_timeout, "--timeout in seconds, as nccl-tests has it")
       ->check(CLI::Range(1, 1'000'000))
       ->excludes(app.get_option("--timeout"));
