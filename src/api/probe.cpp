@@ -56,17 +56,16 @@ class PairProbe {
     return median_of(std::move(times));
   }
 
-  Result<double> bandwidth(std::uint32_t from) {
-    std::vector<double> rates;
+  /// From the first and from the second, in turns: what disturbs one direction disturbs the other too.
+  Result<std::array<double, 2>> bandwidths() {
+    std::array<std::vector<double>, 2> rates;
     for (std::uint32_t i = 0; i <= amounts_.repeats; ++i) {
-      HOCKET_TRY_ASSIGN(const double few, one_way(from, ProbeAmounts::kFewBytes));
-      HOCKET_TRY_ASSIGN(const double many, one_way(from, amounts_.many_bytes));
-      // On a disturbed machine the few may take longer than the many; then what starting costs stays in.
-      const double time = many > few ? many - few : many;
-      const std::int64_t bytes = many > few ? amounts_.many_bytes - ProbeAmounts::kFewBytes : amounts_.many_bytes;
-      if (i > 0) rates.push_back(static_cast<double>(bytes) / time);
+      for (std::uint32_t from = 0; from < 2; ++from) {
+        HOCKET_TRY_ASSIGN(const double rate, bandwidth(from));
+        if (i > 0) rates[from].push_back(rate);  // the first ones warm up
+      }
     }
-    return median_of(std::move(rates));
+    return std::array{median_of(std::move(rates[0])), median_of(std::move(rates[1]))};
   }
 
   /// Until the other end has it and has said so.
@@ -78,6 +77,15 @@ class PairProbe {
   }
 
  private:
+  Result<double> bandwidth(std::uint32_t from) {
+    HOCKET_TRY_ASSIGN(const double few, one_way(from, ProbeAmounts::kFewBytes));
+    HOCKET_TRY_ASSIGN(const double many, one_way(from, amounts_.many_bytes));
+    // On a disturbed machine the few may take longer than the many; then what starting costs stays in.
+    const double time = many > few ? many - few : many;
+    const std::int64_t bytes = many > few ? amounts_.many_bytes - ProbeAmounts::kFewBytes : amounts_.many_bytes;
+    return static_cast<double>(bytes) / time;
+  }
+
   Result<void> move(std::uint32_t from, std::int64_t bytes) {
     return pair_->broadcast(buffer_.data(), bytes, DataType::kU8, from);
   }
@@ -151,10 +159,9 @@ class Probe {
   Result<void> measure(Communicator& pair, std::uint32_t partner) {
     PairProbe probe(pair, amounts_);
     HOCKET_TRY_ASSIGN(const double latency, probe.latency());
-    HOCKET_TRY_ASSIGN(const double from_first, probe.bandwidth(0));
-    HOCKET_TRY_ASSIGN(const double from_second, probe.bandwidth(1));
+    HOCKET_TRY_ASSIGN(const auto rates, probe.bandwidths());
     latency_[partner] = latency;
-    bandwidth_[partner] = rank_ < partner ? from_first : from_second;
+    bandwidth_[partner] = rates[rank_ < partner ? 0 : 1];
     return {};
   }
 
