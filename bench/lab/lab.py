@@ -51,7 +51,7 @@ def plan_files(flags, changes, size, folder):
     for algorithm in flags.algo.split(","):
         files.append(os.path.join(folder, f"{algorithm}-{size}.hkt"))
         hocket(flags, "plan", flags.collective, "--topo", flags.topo, *changes, "--message-overhead", overhead,
-               "--size", size, "--algo", algorithm, "-o", files[-1])
+               "--size", size, "--algo", algorithm, "--spread", "-o", files[-1])
     return files
 
 

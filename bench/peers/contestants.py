@@ -100,11 +100,11 @@ class SelfMade:
 
 
 class Floor:
-    def __init__(self, program, ranks):
-        self.program, self.ranks = program, ranks
+    def __init__(self, program, ranks, *words):
+        self.program, self.ranks, self.words = program, ranks, words
 
     def time_us(self, size, n, warmup):
-        return float(run([self.program, str(self.ranks), str(size), str(n), str(warmup)]))
+        return float(run([self.program, str(self.ranks), str(size), str(n), str(warmup), *self.words]))
 
 
 def mpi_libraries(peers):
@@ -147,6 +147,7 @@ def contestants(args, folder):
         program = build(["c++", "-O3", "-march=native", "-pthread", str(HERE / "shared_floor.cpp")], folder / "floor")
         if program and cores > 1:
             found["floor"] = Floor(program, args.ranks)
+            found["private floor"] = Floor(program, args.ranks, "private")
     for name, (compiler, launcher, root) in mpi_libraries(args.peers).items():
         if not shutil.which(compiler) or not shutil.which(launcher):
             print(f"{name}: left out: not installed", file=sys.stderr)

@@ -46,7 +46,10 @@ Result<PlanSource> read_plan_source(const Settings& settings, std::uint32_t rank
   if (topology.rank_count() != ranks)
     return fail(Code::kMismatch, "the topology '{}' has {} ranks, the communicator {}", settings.topology,
                 topology.rank_count(), ranks);
-  if (stated) meeting.shown_bytes_max = 0;  // choices are those of the topology
+  if (stated) {  // choices are those of the topology
+    meeting.shown_bytes_max = 0;
+    meeting.alike = 1;
+  }
   const Bytes most{stated ? std::numeric_limits<std::int64_t>::max() : meeting.segment_max};
   PlanSource source{std::move(topology), meeting, most, {}};
   if (settings.plan_file.empty()) return source;
@@ -105,11 +108,11 @@ Result<PlanBook::Choice> PlanBook::choose_anew(const BoundCollective& what, int 
     return Choice{*source_->file, Plan::kDefaultSegment, name};
   }
   HOCKET_TRY_ASSIGN(const Planning planning, plan_collective(source_->topology, largest, options));
-  const Candidate* best = nullptr;
+  std::vector<const Candidate*> fitting;
   for (const Candidate& candidate : planning.candidates) {
-    if (!fits_all(candidate.plan.verified(), what.op)) continue;
-    if (best == nullptr || source_->meeting.time_of(candidate) < source_->meeting.time_of(*best)) best = &candidate;
+    if (fits_all(candidate.plan.verified(), what.op)) fitting.push_back(&candidate);
   }
+  const Candidate* const best = fastest(fitting, source_->meeting);
   if (best == nullptr)
     return fail(Code::kUnsupported, "no algorithm for {} on '{}' takes every count", name_of(what.collective.kind),
                 source_->topology.name());

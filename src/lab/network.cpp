@@ -19,7 +19,6 @@
 namespace hocket {
 namespace {
 
-constexpr int kFrameBytes = 16384;  // what TCP hands to a device at once
 constexpr int kBurstBytes = 20480;
 /// What a token bucket queues at its rate, beside what is under way there and back.
 constexpr double kQueueSeconds = 200e-3;
@@ -152,7 +151,7 @@ Result<void> LabNetwork::furnish(VertexId vertex) const {
   for (const CableEnd& end : wiring_.ends()) {
     if (end.vertex != vertex) continue;
     lines.push_back(fmt::format("addr add {}/31 dev {}", end.address, end.device));
-    lines.push_back(fmt::format("link set {} gso_max_size {}", end.device, kFrameBytes));
+    lines.push_back(fmt::format("link set {} gso_max_size {}", end.device, kFrame.count));
     lines.push_back(fmt::format("link set {} up", end.device));
     shapes.push_back(fmt::format("qdisc replace dev {} root tbf rate {:.0f}bit burst {} latency {:.0f}us", end.device,
                                  std::round(end.rate.value * 8), kBurstBytes,

@@ -1,6 +1,8 @@
 #include "planner/meeting.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "base/units.h"
 #include "topology/spec.h"
@@ -22,9 +24,18 @@ Seconds Meeting::time_of(const Candidate& candidate) const {
   return {show.value + read / rate.bandwidth.value};
 }
 
-const Candidate* fastest(const Planning& planning, const Meeting& meeting) {
-  const auto before = [&](const Candidate& a, const Candidate& b) { return meeting.time_of(a) < meeting.time_of(b); };
-  return &*std::min_element(planning.candidates.begin(), planning.candidates.end(), before);
+const Candidate* fastest(std::span<const Candidate* const> candidates, const Meeting& meeting) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Candidate* each : candidates) least = std::min(least, meeting.time_of(*each).value);
+  const Candidate* best = nullptr;
+  const auto before = [&](const Candidate& a, const Candidate& b) {
+    return std::pair(a.simulated.messages, meeting.time_of(a)) < std::pair(b.simulated.messages, meeting.time_of(b));
+  };
+  for (const Candidate* each : candidates) {
+    if (meeting.time_of(*each).value > least * meeting.alike) continue;
+    if (best == nullptr || before(*each, *best)) best = each;
+  }
+  return best;
 }
 
 Meeting meeting_of(std::string_view transport) {

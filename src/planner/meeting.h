@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,8 @@ struct Meeting {
   // Of one-shot plans (verify/one_shot.h) where ranks show each other what they send: the longest; 0: none does.
   std::size_t shown_bytes_max = 0;
   Seconds show{};  // without the reading, which goes at the rate of a port
+  /// Times up to this many times the least are taken for equal: a meeting is only a guess at the network.
+  double alike = 1.05;
 
   /// Choices as this meeting has it.
   [[nodiscard]] PlanningOptions options() const;
@@ -28,8 +31,9 @@ struct Meeting {
   [[nodiscard]] Seconds time_of(const Candidate& candidate) const;
 };
 
-/// The candidate with the least time_of().
-[[nodiscard]] const Candidate* fastest(const Planning& planning, const Meeting& meeting);
+/// The candidate with the least time_of(); of those alike the one with the fewest messages, each of which a rank waits
+/// for, and sleeps over where ranks share cores. None of none.
+[[nodiscard]] const Candidate* fastest(std::span<const Candidate* const> candidates, const Meeting& meeting);
 
 /// "shm", "tcp" or a plug-in's name.
 [[nodiscard]] Meeting meeting_of(std::string_view transport);

@@ -35,11 +35,11 @@ std::string table_text() {
 
 std::string options_text(const PlanningOptions& options) {
   const SimulateOptions& s = options.simulate;
-  return fmt::format("{} algo={} segment={} payload={} head={} overhead={:g} copy={:g} reduce={:g} stored={} scores={}",
-                     name_of(s.model), options.algorithm, options.segment.count, s.packet_payload.count,
-                     s.head_flit.count, s.per_message_overhead.value, s.copy_rate.value, s.reduce_rate.value,
-                     s.store_and_forward,
-                     options.scores == nullptr ? std::string("none") : options.scores->fingerprint().text());
+  return fmt::format(
+      "{} algo={} spread={} segment={} payload={} head={} overhead={:g} copy={:g} reduce={:g} stored={} scores={}",
+      name_of(s.model), options.algorithm, options.spread, options.segment.count, s.packet_payload.count,
+      s.head_flit.count, s.per_message_overhead.value, s.copy_rate.value, s.reduce_rate.value, s.store_and_forward,
+      options.scores == nullptr ? std::string("none") : options.scores->fingerprint().text());
 }
 
 Json key_of(const Topology& topology, const BoundCollective& what, const PlanningOptions& options) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "algorithms/packing/repair.h"
+#include "planner/spread_routes.h"
 
 namespace hocket {
 namespace {
@@ -230,6 +231,9 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
     const double start = cpu_seconds();
     HOCKET_TRY_ASSIGN(Schedule schedule, what.collective.ranks == 1 ? plan_single_rank(what.collective)
                                                                     : algorithm->plan({topology, what.collective}));
+    if (options.spread) {
+      HOCKET_TRY_ASSIGN(schedule, spread_routes(std::move(schedule), topology));
+    }
     const double synthesis_s = cpu_seconds() - start;
     Result<Candidate> candidate = evaluate(std::move(schedule), topology, what, with_bound, synthesis_s);
     if (!candidate && candidate.error().code == Code::kDisproved) {

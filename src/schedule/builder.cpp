@@ -234,4 +234,17 @@ Result<Schedule> ScheduleBuilder::finish() && {
   return schedule;
 }
 
+Schedule ScheduleBuilder::with_routes(Schedule schedule, std::span<const std::vector<std::uint32_t>> routes,
+                                      Fingerprint topology) {
+  ScheduleBuilder book(schedule.collective_, schedule.division_, {});
+  for (OpId id = 0; id < schedule.ops_.size(); ++id) {
+    Op& op = schedule.ops_[id];
+    op.route = op.sends() ? book.add_route(routes[id]) : kNoRoute;
+  }
+  schedule.route_begin_ = std::move(book.route_begin_);
+  schedule.route_links_ = std::move(book.route_links_);
+  schedule.topology_ = topology;
+  return schedule;
+}
+
 }  // namespace hocket

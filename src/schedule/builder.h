@@ -66,6 +66,10 @@ class ScheduleBuilder {
 
   [[nodiscard]] Result<Schedule> finish() &&;
 
+  /// The same schedule whose sends take other routes, given by op (none for what does not send).
+  [[nodiscard]] static Schedule with_routes(Schedule schedule, std::span<const std::vector<std::uint32_t>> routes,
+                                            Fingerprint topology);
+
  private:
   struct Program {
     std::vector<Op> ops;

@@ -106,4 +106,8 @@ class ScheduleRun {
 [[nodiscard]] Result<JointResult> simulate_fluid(std::span<const SimulatedJob> jobs, const SimulateOptions& options,
                                                  std::vector<FlatRoutes> routes);
 
+/// The TCP model; see tcp.cpp.
+[[nodiscard]] Result<JointResult> simulate_tcp(std::span<const SimulatedJob> jobs, const SimulateOptions& options,
+                                               std::vector<FlatRoutes> routes);
+
 }  // namespace hocket

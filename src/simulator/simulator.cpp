@@ -69,9 +69,12 @@ Result<void> check_options(const SimulateOptions& options) {
     if (!(factor >= 1e-3 && factor <= 1e3))
       return fail(Code::kInvalidArgument, "a link's rate times {}: must be 0.001 to 1000", factor);
   }
-  if (options.store_and_forward && options.model == NetworkModel::kFluid) {
-    return fail(Code::kUnsupported, "the fluid model has no store and forward; use message or packet");
+  const bool queues = options.model == NetworkModel::kMessage || options.model == NetworkModel::kPacket;
+  if (options.store_and_forward && !queues) {
+    return fail(Code::kUnsupported, "the {} model has no store and forward; use message or packet",
+                name_of(options.model));
   }
+  if (options.tcp_chunk.count < 1) return fail(Code::kInvalidArgument, "a chunk of {} bytes", options.tcp_chunk.count);
   HOCKET_TRY(check_astra(options));
   return check_interfaces(options);
 }
@@ -100,6 +103,13 @@ Result<void> check_jobs(std::span<const SimulatedJob> jobs, const SimulateOption
   return {};
 }
 
+Result<JointResult> simulate_by_model(std::span<const SimulatedJob> jobs, const SimulateOptions& options,
+                                      std::vector<FlatRoutes> routes) {
+  if (options.model == NetworkModel::kFluid) return simulate_fluid(jobs, options, std::move(routes));
+  if (options.model == NetworkModel::kTcp) return simulate_tcp(jobs, options, std::move(routes));
+  return simulate_queues(jobs, options, std::move(routes));
+}
+
 }  // namespace
 
 std::string_view name_of(NetworkModel model) {
@@ -110,6 +120,8 @@ std::string_view name_of(NetworkModel model) {
       return "packet";
     case NetworkModel::kFluid:
       return "fluid";
+    case NetworkModel::kTcp:
+      return "tcp";
   }
   return "?";
 }
@@ -146,10 +158,7 @@ Result<JointResult> simulate_together(std::span<const SimulatedJob> jobs, const 
     HOCKET_TRY_ASSIGN(FlatRoutes own, FlatRoutes::resolve(job.plan->schedule(), *job.topology));
     routes.push_back(std::move(own));
   }
-  Result<JointResult> simulated = options.model == NetworkModel::kFluid
-                                      ? simulate_fluid(jobs, options, std::move(routes))
-                                      : simulate_queues(jobs, options, std::move(routes));
-  HOCKET_TRY_ASSIGN(JointResult result, std::move(simulated));
+  HOCKET_TRY_ASSIGN(JointResult result, simulate_by_model(jobs, options, std::move(routes)));
   result.sum.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

@@ -3,11 +3,13 @@
 //   message  a segment holds each link of its route for size / bandwidth; its head moves on after the link's latency
 //   packet   ops are cut into packets of payload and head flit that queue at every link on their own
 //   fluid    segments share links by max-min fair rates, set anew whenever one starts or ends
+//   tcp      connections cut segments into chunks that links take in the order in which they come, as the lab's do
 // Ownership: the result owns all it holds. Threading: pure function.
 // Refuses: plans for other ranks, routes of another topology, times beyond the clock (53 days); a time below the lower
 // bound is an internal error. The equations: docs/simulation.md.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -21,7 +23,9 @@
 
 namespace hocket {
 
-enum class NetworkModel : std::uint8_t { kMessage, kPacket, kFluid };
+enum class NetworkModel : std::uint8_t { kMessage, kPacket, kFluid, kTcp };
+inline constexpr std::array kNetworkModels{NetworkModel::kMessage, NetworkModel::kPacket, NetworkModel::kFluid,
+                                           NetworkModel::kTcp};
 [[nodiscard]] std::string_view name_of(NetworkModel model);
 
 /// When a send may leave: as soon as its data are there; when its rank's step counter has come to its step; or when
@@ -53,10 +57,11 @@ struct SimulateOptions {
   NetworkModel model = NetworkModel::kMessage;
   Bytes packet_payload{256};
   Bytes head_flit{16};
+  Bytes tcp_chunk{16384};  // tcp: what a connection hands to its first link at once
   bool timeline = false;
   std::size_t timeline_max = 200000;  // bars kept; the result says when some were left out
   const Bound* bound = nullptr;       // computed when not given
-  bool store_and_forward = false;     // a link starts when all of a segment (packet) is there; not in fluid
+  bool store_and_forward = false;     // a link starts when all of a segment (packet) is there; message and packet
   Seconds per_message_overhead;       // every segment holds its first link that much longer (fluid: starts later)
   BytesPerSecond copy_rate;           // recv and copy, one after another per rank; 0: free
   BytesPerSecond reduce_rate;         // recv_reduce and reduce, likewise; 0: free

@@ -26,6 +26,15 @@ class Router {
   /// Links on a shortest path, or kUnreachable.
   [[nodiscard]] std::uint32_t hop_distance(VertexId from, VertexId to);
 
+  /// Calls `visit` with every link from `at` that is on a best path to `to`.
+  template <class Visit>
+  void for_each_best_step(VertexId at, VertexId to, Visit&& visit) {
+    const std::vector<Distance>& distances = distances_to(to);
+    for (const LinkId id : topology_->outgoing(at)) {
+      if (is_best_step(topology_->link(id), to, distances)) visit(id);
+    }
+  }
+
   static constexpr std::uint32_t kUnreachable = UINT32_MAX;
 
  private:

@@ -1,71 +1,25 @@
-// The three network models against closed forms, to the picosecond, on networks and schedules made for one equation
-// each.
+// The message, packet and fluid models against closed forms, to the picosecond, on networks and schedules made for one
+// equation each.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "schedule/builder.h"
-#include "simulator/simulator.h"
-#include "topology/spec.h"
+#include "support/transfers.h"
 
 namespace hocket {
 namespace {
 
 using enum NetworkModel;
 
-struct Hop {
-  double bandwidth;
-  double latency;
-};
-
-/// Two npus and a switch between any two hops.
-Topology path(const std::vector<Hop>& hops) {
-  TopologyBuilder builder("path");
-  VertexId last = builder.add_vertex("a", VertexKind::kNpu);
-  for (std::size_t i = 0; i < hops.size(); ++i) {
-    const bool end = i + 1 == hops.size();
-    const VertexId next =
-        builder.add_vertex(end ? "b" : fmt::format("s{}", i), end ? VertexKind::kNpu : VertexKind::kSwitch);
-    builder.add_cable(last, next, {hops[i].bandwidth}, {hops[i].latency});
-    last = next;
-  }
-  return *std::move(builder).build();
-}
-
-Topology make(const std::string& spec, double bandwidth, double latency) {
-  TopologyOptions options;
-  options.links = {{{bandwidth}, {latency}}};
-  return *topology_from_spec(spec, options);
-}
-
-Plan bind(ScheduleBuilder builder, std::int64_t bytes, std::int64_t segment = std::int64_t{1} << 40) {
-  const Collective collective = builder.collective();
-  auto verified = prove(*std::move(builder).finish());
-  EXPECT_TRUE(verified) << verified.error().text;
-  return *Plan::bind(std::move(*verified), {collective, bytes / 4, DataType::kF32, ReduceOp::kSum}, {segment});
-}
-
-/// Rank 0 to rank 1 and nothing else.
-Plan transfer(std::int64_t bytes, std::int64_t segment = std::int64_t{1} << 40) {
-  ScheduleBuilder builder({CollectiveKind::kBroadcast, 2, 0}, {}, "transfer");
-  builder.copy(0, {Buffer::kInput, 0}, {Buffer::kOutput, 0});
-  builder.send(0, 1, {Buffer::kInput, 0});
-  builder.recv(1, 0, {Buffer::kOutput, 0});
-  return bind(std::move(builder), bytes, segment);
-}
-
-SimulationResult run(const Plan& plan, const Topology& topology, const SimulateOptions& options = {}) {
-  const auto result = simulate(plan, topology, options);
-  EXPECT_TRUE(result) << result.error().text;
-  return result ? *result : SimulationResult{};
-}
-
-std::int64_t picos(const Plan& plan, const Topology& topology, const SimulateOptions& options = {}) {
-  return run(plan, topology, options).time.count;
-}
-
-constexpr std::int64_t kNs = 1000;
-constexpr std::int64_t kUs = 1000 * kNs;
+using test::bind;
+using test::Hop;
+using test::kNs;
+using test::kUs;
+using test::make;
+using test::path;
+using test::picos;
+using test::run;
+using test::transfer;
 
 TEST(MessageModel, LatenciesAddUpAndTheSlowestLinkCounts) {
   const Hop slow{1e9, 300e-9};

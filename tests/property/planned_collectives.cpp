@@ -88,7 +88,7 @@ void check(const Topology& topology, const Algorithm& algorithm, const Collectiv
   for (const std::int64_t segment : {std::int64_t{1} << 30, std::int64_t{4096}}) {
     const Result<Plan> plan = Plan::bind(*verified, what, {segment});
     ASSERT_TRUE(plan) << plan.error().text;
-    for (const NetworkModel model : {NetworkModel::kMessage, NetworkModel::kPacket, NetworkModel::kFluid}) {
+    for (const NetworkModel model : kNetworkModels) {
       const Result<SimulationResult> result = simulate(*plan, topology, {.model = model});
       ASSERT_TRUE(result) << result.error().text;
     }

@@ -16,10 +16,12 @@ namespace hocket {
 namespace {
 
 SimulateOptions random_options(Random& random) {
-  SimulateOptions options{.model = static_cast<NetworkModel>(random.below(3)), .timeline = true};
+  SimulateOptions options{.model = kNetworkModels[random.below(kNetworkModels.size())], .timeline = true};
   options.packet_payload = {static_cast<std::int64_t>(64U << random.below(4))};
   options.head_flit = {static_cast<std::int64_t>(random.below(3) * 16)};
-  options.store_and_forward = options.model != NetworkModel::kFluid && random.chance(0.3);
+  options.tcp_chunk = {static_cast<std::int64_t>(random.chance(0.5) ? 1000 : 16384)};
+  const bool queues = options.model == NetworkModel::kMessage || options.model == NetworkModel::kPacket;
+  options.store_and_forward = queues && random.chance(0.3);
   if (random.chance(0.3)) options.per_message_overhead = Seconds{1e-9 * static_cast<double>(random.below(5000))};
   if (random.chance(0.3)) options.copy_rate = {1e8 * static_cast<double>(1 + random.below(50))};
   if (random.chance(0.3)) options.reduce_rate = {1e8 * static_cast<double>(1 + random.below(50))};
@@ -49,8 +51,10 @@ Totals totals_of(const Plan& plan, const Topology& topology, const SimulateOptio
     ++totals.messages;
     totals.segments += plan.segments(id);
     totals.serial_s += segments * options.per_message_overhead.value;
-    const double payload = static_cast<double>(options.packet_payload.count);
-    const double packets = options.model == NetworkModel::kPacket ? segments + bytes / payload : segments;
+    const bool chunks = options.model == NetworkModel::kTcp;
+    const double payload = static_cast<double>(chunks ? options.tcp_chunk.count : options.packet_payload.count);
+    const bool cut = chunks || options.model == NetworkModel::kPacket;
+    const double packets = cut ? segments + bytes / payload : segments;
     const double heads =
         options.model == NetworkModel::kPacket ? packets * static_cast<double>(options.head_flit.count) : 0;
     const std::vector<LinkId> route =

@@ -44,10 +44,8 @@ Plan star(const Topology& topology, std::int64_t count, const std::vector<std::v
                      {std::int64_t{1} << 62});
 }
 
-constexpr NetworkModel kModels[] = {NetworkModel::kMessage, NetworkModel::kPacket, NetworkModel::kFluid};
-
 TEST(SimulatorFaults, TimesBeyondTheClockAreRefused) {
-  for (const NetworkModel model : kModels) {
+  for (const NetworkModel model : kNetworkModels) {
     // 4 TiB at 1 B/s: 51 days a transfer, three of them; then latencies of 11 days, eight of them.
     const SimulateOptions options{.model = model, .packet_payload = Bytes{std::int64_t{1} << 40}};
     const Topology slow = line(4, 1, 0);
@@ -62,7 +60,7 @@ TEST(SimulatorFaults, TimesBeyondTheClockAreRefused) {
 }
 
 TEST(SimulatorFaults, LatenciesThatAreNoWholePicosecondsStayAboveTheBound) {
-  for (const NetworkModel model : kModels) {
+  for (const NetworkModel model : kNetworkModels) {
     for (const double latency : {0.3e-12, 1.4e-12, 1.5e-12, 150.4e-12}) {
       const Topology topology = chain(200, 1e15, latency);
       const auto result = simulate(star(topology, 1), topology, {.model = model});
@@ -146,7 +144,7 @@ TEST(SimulatorFaults, EndlessRoutesAreRefused) {
   const LinkId back = topology.outgoing(1).front();
   std::vector<LinkId> route{there};
   for (int i = 0; i < 40000; ++i) route.insert(route.end(), {back, there});
-  for (const NetworkModel model : kModels) {
+  for (const NetworkModel model : kNetworkModels) {
     const auto result = simulate(star(topology, 64, {route}, {0}), topology, {.model = model});
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, Code::kUnsupported);

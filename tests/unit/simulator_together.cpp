@@ -31,7 +31,7 @@ double load_bound(const SimulationResult& sum, const Topology& topology) {
 TEST(SimulatorTogether, OneJobIsWhatItIsAlone) {
   const Topology torus = *topology_from_spec("torus:3x3", {});
   const Plan plan = planned("multitree", torus, 90'000);
-  for (const NetworkModel model : {NetworkModel::kMessage, NetworkModel::kPacket, NetworkModel::kFluid}) {
+  for (const NetworkModel model : kNetworkModels) {
     SimulateOptions options;
     options.model = model;
     const SimulatedJob job{&plan, &torus};
@@ -47,7 +47,7 @@ TEST(SimulatorTogether, OneJobIsWhatItIsAlone) {
 TEST(SimulatorTogether, JobsOnTheirOwnLinksDoNotSlowEachOther) {
   const Topology left = group_of("line:8", "0-3"), right = group_of("line:8", "4-7");
   const Plan a = planned("ring", left, 1 << 18), b = planned("ring", right, 1 << 16);
-  for (const NetworkModel model : {NetworkModel::kMessage, NetworkModel::kPacket, NetworkModel::kFluid}) {
+  for (const NetworkModel model : kNetworkModels) {
     SimulateOptions options;
     options.model = model;
     const SimulatedJob jobs[] = {{&a, &left}, {&b, &right}};
@@ -62,7 +62,7 @@ TEST(SimulatorTogether, JobsOnTheirOwnLinksDoNotSlowEachOther) {
 TEST(SimulatorTogether, SharedLinksTakeTheirTime) {
   const Topology ring = *topology_from_spec("ring:6", {});
   const Plan a = planned("ring", ring, 1 << 20), b = planned("ring", ring, 1 << 20);
-  for (const NetworkModel model : {NetworkModel::kMessage, NetworkModel::kPacket, NetworkModel::kFluid}) {
+  for (const NetworkModel model : kNetworkModels) {
     SimulateOptions options;
     options.model = model;
     const Picos alone = simulate(a, ring, options)->time;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/say.h"
@@ -83,7 +84,7 @@ Result<BoundCollective> CollectiveFlags::bind(const Collective& collective, cons
 }
 
 void SimulationFlags::declare(CLI::App& app) {
-  app.add_option("--model", model, "network model: message, packet or fluid")->capture_default_str();
+  app.add_option("--model", model, "network model: message, packet, fluid or tcp")->capture_default_str();
   app.add_option("--segment", segment, "bytes that move at once [the best of several]");
   app.add_option("--payload", payload, "packet model: bytes of data in a packet [256]");
   app.add_option("--head", head, "packet model: bytes of a head flit [16]");
@@ -125,15 +126,11 @@ Result<InterfaceOptions> interface_options(const SimulationFlags& flags) {
 
 Result<SimulateOptions> SimulationFlags::options() const {
   SimulateOptions options;
-  if (model == "message") {
-    options.model = NetworkModel::kMessage;
-  } else if (model == "packet") {
-    options.model = NetworkModel::kPacket;
-  } else if (model == "fluid") {
-    options.model = NetworkModel::kFluid;
-  } else {
-    return fail(Code::kInvalidArgument, "unknown network model '{}'; known: message, packet, fluid", model);
-  }
+  const auto* const named = std::find_if(kNetworkModels.begin(), kNetworkModels.end(),
+                                         [&](NetworkModel known) { return name_of(known) == model; });
+  if (named == kNetworkModels.end())
+    return fail(Code::kInvalidArgument, "unknown network model '{}'; known: message, packet, fluid, tcp", model);
+  options.model = *named;
   options.store_and_forward = store_and_forward;
   HOCKET_TRY_ASSIGN(options.interfaces, interface_options(*this));
   for (const auto& [name, words] : {std::pair("--payload", &payload), std::pair("--head", &head)}) {

@@ -55,7 +55,8 @@ Result<Order> read_order(const LabRequest& request, const std::string& file, con
   return Order{file, std::move(verified), what, segment, std::move(*ways)};
 }
 
-/// Simulates plans as the links of the lab are: with the goodput instead of the rate, and headers on every segment.
+/// The segments are those that the planner takes for links of the goodput, with headers on every segment; the time is
+/// that of TCP over such links.
 Result<Candidate> predict(const Order& order, const Topology& topology, double share) {
   HOCKET_TRY_ASSIGN(const Topology real, with_bandwidth_share(topology, share));
   const Bound bound = lower_bound(real, order.what);
@@ -67,6 +68,10 @@ Result<Candidate> predict(const Order& order, const Topology& topology, double s
   ProgressLine line;
   options.simulate.progress = &line.progress();
   options.segment = order.segment;
+  HOCKET_TRY_ASSIGN(const Candidate planned, simulate_best(order.verified, topology, order.what, options));
+  options.segment = planned.plan.segment();
+  options.simulate.model = NetworkModel::kTcp;
+  options.simulate.tcp_chunk = LabNetwork::kFrame;
   return simulate_best(order.verified, topology, order.what, options);
 }
 

@@ -153,7 +153,9 @@ class Bench {
     options.algorithm = flags_.bench.algorithm;
     options.segment = run_.segment;
     HOCKET_TRY_ASSIGN(const Planning planning, plan_collective(topology_, what, options));
-    const Candidate& chosen = bounded_ ? planning.candidates[planning.chosen] : *fastest(planning, meeting);
+    std::vector<const Candidate*> candidates;
+    for (const Candidate& candidate : planning.candidates) candidates.push_back(&candidate);
+    const Candidate& chosen = bounded_ ? planning.candidates[planning.chosen] : *fastest(candidates, meeting);
     const bool free = run_.segment.count == 0 && !bounded_;
     const std::int64_t most = free ? meeting.segment_max : chosen.plan.segment().count;
     return fmt::format("{} {}", chosen.algorithm, std::min(most, chosen.plan.segment().count));

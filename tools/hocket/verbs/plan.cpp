@@ -34,6 +34,7 @@ struct Flags {
   std::string cache;
   std::string output;
   std::optional<std::string> ni_table;  // a file, or empty: shown only
+  bool spread = false;
   bool symmetric = false;
   bool json = false;
 };
@@ -250,6 +251,7 @@ Result<void> check_symmetric(const Flags& flags) {
                                     {"--sizes", !flags.sizes.empty()},
                                     {"--repair", !flags.repair.empty()},
                                     {"--scores", !flags.scores.empty()},
+                                    {"--spread", flags.spread},
                                     {"--ni-table", flags.ni_table.has_value()}}) {
     if (given) return fail(Code::kUnsupported, "--symmetric never writes the schedule out: not with {}", name);
   }
@@ -265,6 +267,7 @@ Result<int> run(const Flags& flags) {
   if (!flags.output.empty() && flags.sizes.empty()) HOCKET_TRY(schedule_format_for_path(flags.output));
   PlanningOptions options;
   options.algorithm = flags.algorithm;
+  options.spread = flags.spread;
   HOCKET_TRY_ASSIGN(options.segment, flags.simulation.segment_bytes());
   HOCKET_TRY_ASSIGN(options.simulate, flags.simulation.options());
   if (flags.symmetric) HOCKET_TRY(check_symmetric(flags));
@@ -273,6 +276,8 @@ Result<int> run(const Flags& flags) {
     say("note: the cache '{}' holds plans of one size and algorithm choice: not used here\n", flags.cache);
   if (!flags.repair.empty() && flags.algorithm != "auto")
     return fail(Code::kInvalidArgument, "--repair keeps the schedule of its file: not with --algo {}", flags.algorithm);
+  if (!flags.repair.empty() && flags.spread)
+    return fail(Code::kInvalidArgument, "--repair keeps the ways of its file: not with --spread");
   if (!flags.repair.empty() && !flags.scores.empty())
     return fail(Code::kInvalidArgument, "--repair keeps the schedule of its file: not with --scores");
   if (flags.symmetric) return show_symmetric(topology, what, {flags.algorithm, options.segment}, flags.json);
@@ -337,6 +342,8 @@ VerbAction declare(CLI::App& app) {
   app.add_option("--scores", flags->scores, "a YAML file of algorithms to take, or factors on their times, by size");
   app.add_option("--cache", flags->cache, "a folder of plans of one size: taken from there, or planned and kept there")
       ->envname("HOCKET_CACHE");
+  app.add_flag("--spread", flags->spread,
+               "messages whose algorithm leaves their way open are spread over the shortest ones, step by step");
   app.add_flag("--symmetric", flags->symmetric,
                "MultiTree, or --algo ring or dimension_rings, for one vertex in place of all: networks of thousands "
                "that look the same from each; no file");
