@@ -51,6 +51,10 @@ TEST(FlagsCli, WhatHasNothingToActOnIsRefused) {
       {{"run", "none.hkt", "--lab", "ring:4", "--link-loss", "nan"}, "--link-loss nan: not in range [0 - 0.5]"},
       {{"help", "benc"}, "unknown verb 'benc', did you mean 'bench'?"},
       {{"info", "platform", "ace:0x4x4"}, "torus:0x4x4"},
+      {{"topo", "ring:4", "--format", "link-csv", "-o", "-"}, "-: would be a file of that name"},
+      {{"plan", "all_reduce", "--topo", "ring:4", "-o", "-"}, "-: would be a file of that name"},
+      {{"verify", "none.hkt", "-o", "-"}, "-: would be a file of that name"},
+      {{"sim", "none.hkt", "--topo", "ring:4", "--csv", "-"}, "-: would be a file of that name"},
       {{"info", "platform", "ace:-1x2x2"}, "torus:-1x2x2"},
   };
   for (const auto& [words, said] : cases) {
