@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "support/process.h"
 
@@ -74,6 +75,24 @@ TEST(FlagsCli, HelpIsAVerbToo) {
     const Ended end = run(words);
     EXPECT_EQ(end.status, 0) << end.err;
     EXPECT_EQ(end.out, run(same).out);
+  }
+}
+
+TEST(FlagsCli, AVariableOverWhichAFlagWinsIsCheckedAllTheSame) {
+  for (const auto& [flag, good, variable, bad] :
+       {std::tuple("--spin", "5us", "HOCKET_SPIN", "abc"), std::tuple("--timeout", "5s", "HOCKET_TIMEOUT", "0s"),
+        std::tuple("--ports", "20000-20100", "HOCKET_PORTS", "5-1"),
+        std::tuple("--interface", "lo", "HOCKET_SOCKET_IFNAME", "^"),
+        std::tuple("--connections", "1", "HOCKET_TCP_CONNECTIONS", "99"),
+        std::tuple("--transport", "shm", "HOCKET_TRANSPORT", "UDP"),
+        std::tuple("--topo", "ring:2", "HOCKET_TOPO_FILE", "no_such.csv")}) {
+    const std::vector<std::string> words{HOCKET_BINARY, "bench", "all_reduce", "--ranks", "2", "-e", "8", "-b", "8"};
+    std::vector<std::string> with_flag = words;
+    with_flag.insert(with_flag.end(), {flag, good});
+    const Ended end = test::Process(with_flag, {fmt::format("{}={}", variable, bad)}).wait(std::chrono::seconds(60));
+    EXPECT_EQ(end.status, 2) << variable;
+    EXPECT_TRUE(end.err.starts_with(fmt::format("hocket bench: {}", variable))) << end.err;
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
   }
 }
 

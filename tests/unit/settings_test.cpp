@@ -117,6 +117,7 @@ TEST(Settings, OptionsInCodeWinOverVariablesThatAreGood) {
   EXPECT_EQ(settings->driver.timeout, std::chrono::seconds(3));
   EXPECT_EQ(settings->transport.name, "tcp");
   EXPECT_NE(error_of({{"HOCKET_TIMEOUT", "never"}}, options), "");
+  EXPECT_NE(error_of({{"HOCKET_TRANSPORT", "UDP"}}, options), "");
 }
 
 TEST(Settings, AFlagWinsAndIsNamed) {

@@ -33,8 +33,9 @@ std::string advice(std::string_view source, std::uint32_t ranks) {
 
 /// The files that variables name are read even where this verb needs none of them.
 Result<void> check_files(const Settings& settings, const SettingWords& words) {
-  if (const Said said = words.said("HOCKET_TOPO_FILE"); said.given() && !said.by_flag) {
-    const Result<Topology> topology = load_topology(settings.topology, {});
+  for (const Said& said : {words.said("HOCKET_TOPO_FILE"), words.outdone({"HOCKET_TOPO_FILE"})}) {
+    if (!said.given() || said.by_flag) continue;
+    const Result<Topology> topology = load_topology(said.words, {});
     if (!topology) return tl::unexpected(said.because(topology.error()));
   }
   if (const Said said = words.said("HOCKET_PLAN_FILE"); said.given()) {
