@@ -315,7 +315,7 @@ Result<std::string> StoreClient::answer_to(std::string_view request, SteadyTime 
 
 Result<std::optional<std::string>> StoreClient::ask(std::string_view request, SteadyTime until) {
   const auto failed = [this](const Error& error) {
-    return fail(error.code, "store of rank 0 at {}: {}", address_, error.text);
+    return fail(error.code, "store of {} at {}: {}", server_, address_, error.text);
   };
   const Turn turn(*turns_, until);
   if (!turn.has()) return failed({Code::kTimeout, "it is being asked something else"});
@@ -350,7 +350,7 @@ bool StoreClient::owes(SteadyTime turn_by, SteadyTime until) {
 }
 
 Result<std::optional<std::string>> StoreClient::ask_soon(std::string_view request, SteadyTime until) {
-  if (owes(until, until)) return fail(Code::kTimeout, "store of rank 0 at {}: no answer", address_);
+  if (owes(until, until)) return fail(Code::kTimeout, "store of {} at {}: no answer", server_, address_);
   return ask(request, until);
 }
 
