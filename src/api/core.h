@@ -117,6 +117,7 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   [[nodiscard]] Result<Descriptor> reach_sender(const std::string& key, std::uint32_t from, SteadyTime deadline);
   [[nodiscard]] Error explained(const Error& error);
   [[nodiscard]] Result<void> check_peer(std::uint32_t peer, SteadyTime deadline);
+  [[nodiscard]] Result<void> left_because_of(std::uint32_t peer);
   /// What all ranks may read: this rank waits so, or no longer.
   void note_wait(Wait wait, bool waits);
   /// For whom `peer`, for which this rank waits, waits itself, and so on: a circle when that leads back to this rank,

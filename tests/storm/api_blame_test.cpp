@@ -153,5 +153,33 @@ INSTANTIATE_TEST_SUITE_P(Over, ApiBlame,
                                               kCallNames[static_cast<std::size_t>(std::get<1>(param.param))]);
                          });
 
+class ApiLeft : public testing::TestWithParam<std::tuple<test::MessageWay, bool>> {};
+
+TEST_P(ApiLeft, ARankThatHasLeftIsNotTheCauseWhereAnotherDiedBefore) {
+  const auto& [way, message] = GetParam();
+  const test::HeardRun run = test::run_heard(3, way, [message = message](std::uint32_t rank) -> std::string {
+    auto comm = test::connect();
+    SAY_ERROR(comm);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the others are through with the first barrier
+    if (rank == 2) ::raise(SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    if (rank == 1) return {};  // it leaves in order
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    float one = 0;
+    if (message) SAY_ERROR(comm->receive(&one, 1, DataType::kF32, 1));
+    SAY_ERROR(comm->barrier());
+    return "success";
+  });
+  EXPECT_EQ(run.ends[1].said, "");
+  EXPECT_NE(run.ends[0].said.find(") lost rank 2 (host "), std::string::npos) << run.ends[0].said;
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, ApiLeft,
+                         testing::Combine(testing::Values(test::kMemoryWay, test::kTcpWay), testing::Bool()),
+                         [](const auto& param) {
+                           return fmt::format("{}_{}", std::get<0>(param.param).name,
+                                              std::get<1>(param.param) ? "message" : "barrier");
+                         });
+
 }  // namespace
 }  // namespace hocket
