@@ -7,6 +7,7 @@
 #include <charconv>
 #include <filesystem>
 #include <thread>
+#include <tuple>
 
 #include "base/listing.h"
 #include "net/descriptor_limit.h"
@@ -20,6 +21,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds kLook{5};  // between two looks for the private file
+constexpr milliseconds kLastWord{100};
 /// Of a wait, after which it is asked whether the rank waited for has died.
 constexpr milliseconds kSlice{250};
 constexpr milliseconds kFarewell{2000};
@@ -67,8 +69,11 @@ class Joining {
 
   Result<Job> run() {
     Result<void> met = meet();
-    if (!met) return tl::unexpected<Error>(with_cause(std::move(met.error())));
-    return std::move(job_);
+    if (met) return std::move(job_);
+    Error error = with_cause(std::move(met.error()));
+    // What ends this rank is its own affair, and no death.
+    if (job_.store) std::ignore = job_.store->note(left_key(launch_.rank), "", steady_clock::now() + kLastWord);
+    return tl::unexpected<Error>(std::move(error));
   }
 
  private:
@@ -342,6 +347,7 @@ class Joining {
       if (!words) return words;
       if (*words || until == options_.deadline) return words;
       HOCKET_TRY(check_alive(rank, name_of(rank)));
+      HOCKET_TRY(check_none_lost());
     }
   }
 
@@ -351,6 +357,18 @@ class Joining {
     HOCKET_TRY_ASSIGN(const auto gone, job_.store->get(gone_key(rank), steady_clock::now()));
     if (!gone) return {};
     return fail(Code::kPeerFailed, "{} lost {} before all ranks were connected", own_name(), name);
+  }
+
+  /// While one has not come nobody has met all, and whoever has gone without a word is lost.
+  Result<void> check_none_lost() {
+    HOCKET_TRY_ASSIGN(const auto lost, job_.store->get(kLostKey, steady_clock::now()));
+    std::uint32_t rank = launch_.size;
+    if (lost) std::from_chars(lost->data(), lost->data() + lost->size(), rank);
+    if (rank >= launch_.size) return {};
+    HOCKET_TRY_ASSIGN(const auto words, job_.store->get(key_of(rank), steady_clock::now()));
+    if (!words) return check_alive(rank, name_of(rank));
+    const Result<Member> member = parse_member(rank, *words, launch_, options_.connections);
+    return check_alive(rank, member ? name_of(*member) : name_of(rank));
   }
 
   [[nodiscard]] static std::string key_of(std::uint32_t rank) { return fmt::format("member/{}", rank); }

@@ -74,11 +74,23 @@ class StoreServer::Service {
       for (const Unproved& each : gate_.unproved()) note(each);
       for (const auto& client : clients_) attend(*client);
       for (std::size_t i = 0; i < clients_.size(); ++i) {
-        if (clients_[i]->gone && !is_here(clients_[i]->rank)) publish(gone_key(clients_[i]->rank), "gone");
+        if (clients_[i]->gone && !is_here(clients_[i]->rank)) note_gone(clients_[i]->rank);
       }
       std::erase_if(clients_, [](const auto& client) { return client->gone; });
       if (leaving_at_ && (steady_clock::now() >= *leaving_at_ || !is_needed())) return;
     }
+  }
+
+  void note_gone(std::uint32_t rank) {
+    publish(gone_key(rank), "gone");
+    if (!words_.contains(left_key(rank))) words_.emplace(kLostKey, fmt::format("{}", rank));
+  }
+
+  /// Whoever did not hear an answer in time may come again.
+  void note_back(std::uint32_t rank) {
+    words_.erase(gone_key(rank));
+    const auto lost = words_.find(kLostKey);
+    if (lost != words_.end() && lost->second == fmt::format("{}", rank)) words_.erase(lost);
   }
 
   void begin_to_leave() {
@@ -120,6 +132,7 @@ class StoreServer::Service {
     clients_.push_back(std::make_unique<Client>());
     clients_.back()->socket = std::move(guest.socket);
     clients_.back()->rank = guest.peer.claim().rank;
+    note_back(guest.peer.claim().rank);
   }
 
   void attend(Client& client) {

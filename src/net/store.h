@@ -21,6 +21,8 @@ namespace hocket {
 
 /// Set by the server when the connection of a rank's client has ended.
 [[nodiscard]] std::string gone_key(std::uint32_t rank);
+/// The number of the first rank whose connection has so ended before it left in order; nothing when it came again.
+inline constexpr std::string_view kLostKey = "lost";
 /// Set by the server when somebody has claimed to be that rank without knowing the secret: the address it came from.
 /// Nobody vouches for it.
 [[nodiscard]] std::string unproved_key(std::uint32_t rank);

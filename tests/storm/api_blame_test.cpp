@@ -181,5 +181,28 @@ INSTANTIATE_TEST_SUITE_P(Over, ApiLeft,
                                               std::get<1>(param.param) ? "message" : "barrier");
                          });
 
+TEST(ApiMeeting, ARankThatDiesBeforeAllHaveMetIsLostAndNotMissing) {
+  const auto began = std::chrono::steady_clock::now();
+  const std::vector<RankEnd> ends = test::run_forked(4, [](std::uint32_t rank) -> std::string {
+    if (rank == 1) return "away";  // never comes, so that all others wait for it
+    std::thread killer;
+    if (rank == 2) {
+      killer = std::thread([] {
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+        ::raise(SIGKILL);
+      });
+    }
+    auto comm = test::connect();
+    SAY_ERROR(comm);
+    return "success";
+  });
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(15));  // of 20 until the deadline
+  for (const std::uint32_t r : {0U, 3U}) {
+    const std::string& said = ends[r].said;
+    EXPECT_TRUE(said.starts_with(fmt::format("rank {} lost rank 2 (host ", r))) << said;
+    EXPECT_NE(said.find(") before all ranks were connected"), std::string::npos) << said;
+  }
+}
+
 }  // namespace
 }  // namespace hocket
