@@ -168,8 +168,9 @@ Result<void> check_file(const Said& said) {
 Result<void> check_port_count(const Said& said, const RendezvousOptions& meeting) {
   const std::uint32_t needed = ports_needed(meeting);
   if (needed <= meeting.ports.count()) return {};
-  return fail(Code::kInvalidArgument, "{}: {} of its ports are needed on this host{}, it has {}", said.text(), needed,
-              needed > 1 ? " (one for each rank, and one that rank 0 is found at)" : "", meeting.ports.count());
+  return fail(Code::kInvalidArgument, "{}: has {} port{}, but this host needs {}{}", said.text(), meeting.ports.count(),
+              meeting.ports.count() == 1 ? "" : "s", needed,
+              needed > 1 ? " (one for each of its ranks, and one more where rank 0 is)" : "");
 }
 
 Result<std::uint32_t> connections_of(const Said& said) {

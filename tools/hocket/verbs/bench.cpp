@@ -273,7 +273,8 @@ Result<int> run(const Flags& flags) {
   HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, job_flags.launch());
   const std::uint32_t size = launch ? launch->size : flags.job.ranks;
   if (flags.bench.root < -1 || flags.bench.root >= static_cast<int>(size))
-    return fail(Code::kInvalidArgument, "-r {}: not below the {} ranks", flags.bench.root, size);
+    return fail(Code::kInvalidArgument, "-r {}: 0 to {} are the {} ranks, and -1 is each of them in turn",
+                flags.bench.root, size - 1, size);
   if (!flags.bench.json_file.empty() && (!launch || launch->rank == 0))
     HOCKET_TRY(check_writable(flags.bench.json_file));
   HOCKET_TRY_ASSIGN(const Network network, network_of(flags.network, job_flags.words().said("HOCKET_TOPO_FILE"), size));
