@@ -37,6 +37,15 @@ std::string as_before(std::string text, const std::vector<Member>& members, cons
 
 Result<std::shared_ptr<CommunicatorCore>> CommunicatorCore::open(Settings settings) {
   HOCKET_TRY_ASSIGN(Job job, join(settings.rendezvous));
+  return open(std::move(settings), std::move(job));
+}
+
+Result<Communicator> CommunicatorCore::communicator(Settings settings, Job job) {
+  HOCKET_TRY_ASSIGN(std::shared_ptr<CommunicatorCore> core, open(std::move(settings), std::move(job)));
+  return Communicator(std::move(core));
+}
+
+Result<std::shared_ptr<CommunicatorCore>> CommunicatorCore::open(Settings settings, Job job) {
   const Acquaintance before = std::exchange(settings.rendezvous.before, {});
   const std::shared_ptr<CommunicatorCore> made(new CommunicatorCore(std::move(settings), std::move(job)));
   Result<void> begun = made->begin();

@@ -18,6 +18,10 @@ namespace hocket {
 class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
  public:
   [[nodiscard]] static Result<std::shared_ptr<CommunicatorCore>> open(Settings settings);
+  /// Of ranks that have met.
+  [[nodiscard]] static Result<std::shared_ptr<CommunicatorCore>> open(Settings settings, Job job);
+  /// For a tool, which has read its settings and met by itself.
+  [[nodiscard]] static Result<Communicator> communicator(Settings settings, Job job);
   ~CommunicatorCore();
 
   [[nodiscard]] std::uint32_t rank() const { return job_.launch.rank; }

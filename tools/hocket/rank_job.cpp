@@ -51,14 +51,6 @@ const Algorithm* algorithm_named(std::string_view name) {
   return found == all.end() ? nullptr : *found;
 }
 
-/// A signal that comes while rank 0 has left word where it is ends it when that file is gone again.
-Result<Job> join_and_put_away(RendezvousOptions options) {
-  if (options.launch.rank != 0) return join(options);
-  const HeldSignals held;
-  options.before.check = [&held] { return held.check(); };
-  return join(options);
-}
-
 }  // namespace
 
 void JobFlags::declare(CLI::App& app) {
@@ -139,6 +131,13 @@ Result<Settings> JobFlags::settings(const Launch& launch) const {
   HOCKET_TRY_ASSIGN(Settings settings, read_settings(launch, {}, said, kTimeout));
   HOCKET_TRY(check_files(settings, said));
   return settings;
+}
+
+Result<Job> join_and_put_away(RendezvousOptions options) {
+  if (options.launch.rank != 0) return join(options);
+  const HeldSignals held;
+  options.before.check = [&held] { return held.check(); };
+  return join(options);
 }
 
 Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFlags& flags) {
