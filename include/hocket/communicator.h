@@ -215,6 +215,7 @@ class Communicator {
   [[nodiscard]] ProgressCounters counters() const;
 
  private:
+  friend class CommunicatorCore;
   explicit Communicator(std::shared_ptr<CommunicatorCore> core) : core_(std::move(core)) {}
   std::shared_ptr<CommunicatorCore> core_;
 };

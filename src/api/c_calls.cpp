@@ -134,8 +134,20 @@ Result<void> perform(const hktCall_t& from, hktComm_t comm, hktRequest_t* reques
   return {};
 }
 
+/// The same of a call for which there was no memory: the others of its group must not be made without it.
+template <class Body>
+Result<void> noted_call(Body&& body) {
+  try {
+    return noted(body());
+  } catch (const std::bad_alloc&) {
+    Group* const group = group_of_thread();
+    if (group != nullptr && !group->refused) group->refused = Error{Code::kResourceExhausted, "no memory"};
+    throw;
+  }
+}
+
 hktResult_t perform_guarded(const hktCall_t& call, hktComm_t comm, hktRequest_t* request) {
-  return guarded(comm, [&] { return noted(perform(call, comm, request)); });
+  return guarded(comm, [&] { return noted_call([&] { return perform(call, comm, request); }); });
 }
 
 /// Every communicator's calls together, and all communicators at once.
@@ -287,9 +299,11 @@ hktResult_t hktBarrier(hktComm_t comm, hktRequest_t* request) {
 }
 
 hktResult_t hktCall(const hktCall_t* call, hktComm_t comm, hktRequest_t* request) {
-  return guarded(comm, [&]() -> Result<void> {
-    HOCKET_TRY(hocket::noted(require(call, "call")));
-    return hocket::noted(hocket::perform(*call, comm, request));
+  return guarded(comm, [&] {
+    return hocket::noted_call([&]() -> Result<void> {
+      HOCKET_TRY(require(call, "call"));
+      return hocket::perform(*call, comm, request);
+    });
   });
 }
 

@@ -21,15 +21,36 @@ constexpr std::chrono::milliseconds kFarewell{100};
 constexpr std::chrono::milliseconds kEnding{500};
 constexpr std::chrono::milliseconds kLook{2};
 
+/// The text of an error with the names that ranks had in their old communicator; ops keep the numbers of the new one.
+std::string as_before(std::string text, const std::vector<Member>& members, const std::vector<std::string>& names) {
+  for (const Member& member : members) {
+    const std::string name = member.text();  // with host and process, so that no other's is among those put in
+    const std::string& old = names[member.rank];
+    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + old.size()))
+      text.replace(at, name.size(), old);
+  }
+  const bool numbered = text.find(" op ") != std::string::npos;
+  return numbered ? text + " (ops are those of the new communicator, and so are their ranks)" : text;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<CommunicatorCore>> CommunicatorCore::open(Settings settings) {
   HOCKET_TRY_ASSIGN(Job job, join(settings.rendezvous));
+  return open(std::move(settings), std::move(job));
+}
+
+Result<Communicator> CommunicatorCore::communicator(Settings settings, Job job) {
+  HOCKET_TRY_ASSIGN(std::shared_ptr<CommunicatorCore> core, open(std::move(settings), std::move(job)));
+  return Communicator(std::move(core));
+}
+
+Result<std::shared_ptr<CommunicatorCore>> CommunicatorCore::open(Settings settings, Job job) {
   const Acquaintance before = std::exchange(settings.rendezvous.before, {});
   const std::shared_ptr<CommunicatorCore> made(new CommunicatorCore(std::move(settings), std::move(job)));
   Result<void> begun = made->begin();
   if (begun) return made;
-  if (!before.names.empty()) begun.error().text += " (ranks are numbered as in the new communicator)";
+  if (!before.names.empty()) begun.error().text = as_before(begun.error().text, made->job_.members, before.names);
   return tl::unexpected<Error>(std::move(begun.error()));
 }
 

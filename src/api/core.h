@@ -18,6 +18,10 @@ namespace hocket {
 class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
  public:
   [[nodiscard]] static Result<std::shared_ptr<CommunicatorCore>> open(Settings settings);
+  /// Of ranks that have met.
+  [[nodiscard]] static Result<std::shared_ptr<CommunicatorCore>> open(Settings settings, Job job);
+  /// For a tool, which has read its settings and met by itself.
+  [[nodiscard]] static Result<Communicator> communicator(Settings settings, Job job);
   ~CommunicatorCore();
 
   [[nodiscard]] std::uint32_t rank() const { return job_.launch.rank; }
@@ -117,6 +121,7 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   [[nodiscard]] Result<Descriptor> reach_sender(const std::string& key, std::uint32_t from, SteadyTime deadline);
   [[nodiscard]] Error explained(const Error& error);
   [[nodiscard]] Result<void> check_peer(std::uint32_t peer, SteadyTime deadline);
+  [[nodiscard]] Result<void> left_because_of(std::uint32_t peer);
   /// What all ranks may read: this rank waits so, or no longer.
   void note_wait(Wait wait, bool waits);
   /// For whom `peer`, for which this rank waits, waits itself, and so on: a circle when that leads back to this rank,

@@ -120,9 +120,22 @@ Result<void> CommunicatorCore::check_peer(std::uint32_t peer, SteadyTime deadlin
   const std::lock_guard lock(store_mutex_);
   HOCKET_TRY_ASSIGN(const auto gone, seen_in_time(gone_key(peer)));
   HOCKET_TRY_ASSIGN(const auto left, seen_in_time(left_key(peer)));
-  if (left) return fail(Code::kMismatch, "{}: {} has left", own_name(), job_.members[peer].text());
+  if (left) return left_because_of(peer);
   if (gone) return fail(Code::kPeerFailed, "{} lost {}", own_name(), job_.members[peer].text());
   return {};
+}
+
+/// A rank may have left in order because another has died. Under the store's lock.
+Result<void> CommunicatorCore::left_because_of(std::uint32_t peer) {
+  for (const Member& member : job_.members) {
+    HOCKET_TRY_ASSIGN(const auto gone, seen_in_time(gone_key(member.rank)));
+    if (!gone) continue;
+    HOCKET_TRY_ASSIGN(const auto left, seen_in_time(left_key(member.rank)));
+    if (!left)
+      return fail(Code::kPeerFailed, "{} lost {}, and {} has left", own_name(), member.text(),
+                  job_.members[peer].text());
+  }
+  return fail(Code::kMismatch, "{}: {} has left", own_name(), job_.members[peer].text());
 }
 
 /// A wait is noted only when there is room for its end too.

@@ -51,4 +51,8 @@ Said SettingWords::said(std::initializer_list<const char*> variables) const {
   return {};
 }
 
+Said SettingWords::outdone(std::initializer_list<const char*> variables) const {
+  return said(variables).by_flag ? SettingWords(variables_, {}).said(variables) : Said{};
+}
+
 }  // namespace hocket

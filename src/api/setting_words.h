@@ -45,6 +45,8 @@ class SettingWords {
 
   [[nodiscard]] Said said(std::initializer_list<const char*> variables) const;
   [[nodiscard]] Said said(const char* variable) const { return said({variable}); }
+  /// What the variables say where a flag wins over one of them; nothing where none does.
+  [[nodiscard]] Said outdone(std::initializer_list<const char*> variables) const;
 
  private:
   Variables variables_;

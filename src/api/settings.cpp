@@ -168,8 +168,9 @@ Result<void> check_file(const Said& said) {
 Result<void> check_port_count(const Said& said, const RendezvousOptions& meeting) {
   const std::uint32_t needed = ports_needed(meeting);
   if (needed <= meeting.ports.count()) return {};
-  return fail(Code::kInvalidArgument, "{}: {} of its ports are needed on this host{}, it has {}", said.text(), needed,
-              needed > 1 ? " (one for each rank, and one that rank 0 is found at)" : "", meeting.ports.count());
+  return fail(Code::kInvalidArgument, "{}: has {} port{}, but this host needs {}{}", said.text(), meeting.ports.count(),
+              meeting.ports.count() == 1 ? "" : "s", needed,
+              needed > 1 ? " (one for each of its ranks, and one more where rank 0 is)" : "");
 }
 
 Result<std::uint32_t> connections_of(const Said& said) {
@@ -194,10 +195,18 @@ Result<void> read_places(const SettingWords& words, Settings& settings) {
   return {};
 }
 
+Result<void> check_transport(const Said& said) {
+  if (!said.given()) return {};
+  const Result<TransportChoice> found = transport_named(said.words);
+  if (found) return {};
+  return tl::unexpected(said.because(found.error()));
+}
+
 Result<void> read_transport(const CommunicatorOptions& options, const SettingWords& words, Settings& settings) {
   TransportChoice& choice = settings.transport;
   HOCKET_TRY(check_plug_ins(words.said("HOCKET_PLUGIN_PATH")));
   const Said said = words.said("HOCKET_TRANSPORT");
+  if (!options.transport.empty()) HOCKET_TRY(check_transport(said));
   if (const std::string name = words_of(options.transport, said); !name.empty()) {
     const bool by_cable = choice.by_cable;
     Result<TransportChoice> found = transport_named(name);
@@ -213,6 +222,19 @@ Result<void> read_transport(const CommunicatorOptions& options, const SettingWor
     HOCKET_TRY_ASSIGN(choice.lends, lends.on());
   }
   return {};
+}
+
+/// A variable over which a flag wins is checked for itself all the same, as those over which code wins are.
+Result<void> check_outdone(const SettingWords& words) {
+  if (const Said said = words.outdone({"HOCKET_TIMEOUT"}); said.given()) HOCKET_TRY(said.time_above_0());
+  if (const Said said = words.outdone({"HOCKET_SPIN"}); said.given()) HOCKET_TRY(said.time());
+  if (const Said said = words.outdone({"HOCKET_PORTS"}); said.given())
+    HOCKET_TRY(named(said, parse_port_range(said.words)));
+  const Said filter = words.outdone({"HOCKET_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"});
+  HOCKET_TRY(named(filter, InterfaceFilter::parse(filter.words)));
+  HOCKET_TRY(connections_of(words.outdone({"HOCKET_TCP_CONNECTIONS"})));
+  HOCKET_TRY(check_file(words.outdone({"HOCKET_CABLES"})));
+  return check_transport(words.outdone({"HOCKET_TRANSPORT"}));
 }
 
 }  // namespace
@@ -245,6 +267,7 @@ Result<Settings> read_settings(Launch launch, const CommunicatorOptions& options
   RendezvousOptions& meeting = settings.rendezvous;
   settings.driver.timeout = timeout;
   meeting.launch = std::move(launch);
+  HOCKET_TRY(check_outdone(words));
   HOCKET_TRY(check_secret(words.said("HOCKET_SECRET")));
   meeting.secret = words_of(options.secret, words.said("HOCKET_SECRET"));
   HOCKET_TRY_ASSIGN(meeting.listener, listener_of(options, words));

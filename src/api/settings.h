@@ -5,8 +5,9 @@
 //   and the launcher's variables with HOCKET_ROOT (net/launch.h)
 // The library and the tools read them here; a tool's flags win over variables.
 // Ownership: plain values. Threading: pure functions over the environment.
-// Refuses: words that do not parse (the Error names the variable or flag), also of settings that this job does not use;
-// a rank without a size; ranges of ports and lists of hosts too short for the ranks.
+// Refuses: words that do not parse (the Error names the variable or flag), also of settings that this job does not use
+// and of variables over which a flag wins; a rank without a size; ranges of ports and lists of hosts too short for the
+// ranks.
 #pragma once
 
 #include "api/setting_words.h"

@@ -35,6 +35,12 @@ tl::unexpected<Error> system_error(const std::string& path) {
   return fail(Code::kIo, "{}: {}", path, std::generic_category().message(errno));
 }
 
+/// Users of other tools expect standard output of it, and would look for their result there.
+Result<void> refuse_dash(const std::string& path) {
+  if (path != "-") return {};
+  return fail(Code::kInvalidArgument, "-: would be a file of that name (./-); /dev/stdout is standard output");
+}
+
 bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
@@ -94,6 +100,7 @@ Result<void> write_named(const std::string& target, std::string_view bytes, mode
 }  // namespace
 
 Result<void> write_file(const std::string& path, std::string_view bytes) {
+  HOCKET_TRY(refuse_dash(path));
   struct stat status {};
   const bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && !S_ISREG(status.st_mode)) return write_through(path, bytes);
@@ -111,6 +118,7 @@ Result<void> write_file(const std::string& path, std::string_view bytes) {
 
 Result<void> check_writable(const std::string& path) {
   if (path.empty()) return fail(Code::kInvalidArgument, "the name of the file to write is empty");
+  HOCKET_TRY(refuse_dash(path));
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) return fail(Code::kIo, "{}: is a folder", path);

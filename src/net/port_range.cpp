@@ -24,9 +24,8 @@ Result<Descriptor> listen_in(const PortRange& range, const Address& address, std
   // Ranks of this host have all but this one of those that they need, at most.
   const std::uint32_t others = range.count() - std::min(needed - 1, range.count());
   return fail(Code::kResourceExhausted,
-              "{} {}-{}: none is left at {}: {} of its {} ports are needed on this host, and others hold {}{}",
-              range.name, range.first, range.last, address.host(), needed, range.count(), others,
-              needed > 1 ? " at least" : "");
+              "{} {}-{}: no port is left at {}: this host needs {} of {}, and other programs hold {}{}", range.name,
+              range.first, range.last, address.host(), needed, range.count(), needed > 1 ? "at least " : "", others);
 }
 
 }  // namespace hocket

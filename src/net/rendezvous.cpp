@@ -7,6 +7,7 @@
 #include <charconv>
 #include <filesystem>
 #include <thread>
+#include <tuple>
 
 #include "base/listing.h"
 #include "net/descriptor_limit.h"
@@ -20,9 +21,11 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds kLook{5};  // between two looks for the private file
+constexpr milliseconds kLastWord{100};
 /// Of a wait, after which it is asked whether the rank waited for has died.
 constexpr milliseconds kSlice{250};
 constexpr milliseconds kFarewell{2000};
+constexpr milliseconds kEnding{500};     // until the end of a process shows on all its connections
 constexpr milliseconds kLastLook{1000};  // before the deadline: rank 0 still waits, and can be asked
 /// To reach a root that a file names, or that may have died since it was heard: the file may be of a run that died.
 constexpr milliseconds kAttempt{500};
@@ -65,6 +68,16 @@ class Joining {
   }
 
   Result<Job> run() {
+    Result<void> met = meet();
+    if (met) return std::move(job_);
+    Error error = with_cause(std::move(met.error()));
+    // What ends this rank is its own affair, and no death.
+    if (job_.store) std::ignore = job_.store->note(left_key(launch_.rank), "", steady_clock::now() + kLastWord);
+    return tl::unexpected<Error>(std::move(error));
+  }
+
+ private:
+  Result<void> meet() {
     if (Result<void> enough = check_descriptors_for(options_); !enough)
       return fail(enough.error().code, "rank {}: {}", launch_.rank, enough.error().text);
     HOCKET_TRY_ASSIGN(const Root root, find_root(launch_, !options_.secret.empty()));
@@ -74,10 +87,10 @@ class Joining {
     HOCKET_TRY(gather());
     file_.remove();
     HOCKET_TRY(connect());
-    return std::move(job_);
+    job_.store->call_server(job_.members[0].text());
+    return {};
   }
 
- private:
   [[nodiscard]] std::string name_of(std::uint32_t rank) const {
     return options_.before.names.empty() ? fmt::format("rank {}", rank) : options_.before.names[rank];
   }
@@ -95,17 +108,29 @@ class Joining {
     return options_.before.check();
   }
 
-  /// Who serves them may have heard first that some will not come.
+  /// Of ranks that have met before: who will not come, as soon as that shows. The others shall see it too before this
+  /// rank leaves, which looks to them as a death does.
   Error with_cause(Error error) {
-    check_at_ = {};
-    Result<void> known = error.code == Code::kPeerFailed ? check_known() : Result<void>{};
-    return known ? std::move(error) : std::move(known.error());
+    const bool known = !options_.before.names.empty() && error.code == Code::kPeerFailed;
+    const SteadyTime until = steady_clock::now() + (known ? kEnding : milliseconds(0));
+    while (known) {
+      check_at_ = {};
+      if (Result<void> all = check_known(); !all) {
+        std::this_thread::sleep_for(4 * kSlice);
+        return std::move(all.error());
+      }
+      if (steady_clock::now() >= until) break;
+      std::this_thread::sleep_for(kLook);
+    }
+    if (error.text.starts_with("store of ")) error.text = own_name() + ": " + error.text;
+    return error;
   }
 
   Result<StoreClient> open_store(const Address& address, SteadyTime deadline) {
     Result<StoreClient> store = StoreClient::connect(address, *job_.secret, launch_.rank, deadline);
     if (!store) return fail(store.error().code, "{}: store of {}: {}", own_name(), name_of(0), store.error().text);
     store->be_patient(options_.deadline);
+    store->call_server(name_of(0));
     return store;
   }
 
@@ -207,7 +232,7 @@ class Joining {
     if (root.file.empty()) {
       HOCKET_TRY(set_secret(options_.secret));
       Result<StoreClient> store = reach_store(*root.address);
-      if (!store) return tl::unexpected<Error>(with_cause(std::move(store.error())));
+      if (!store) return tl::unexpected<Error>(std::move(store.error()));
       job_.store = std::move(*store);
       note_way(root, *root.address);
       root_ = *root.address;
@@ -319,9 +344,10 @@ class Joining {
     for (;;) {
       const SteadyTime until = std::min(options_.deadline, steady_clock::now() + kSlice);
       Result<std::optional<std::string>> words = job_.store->get(key_of(rank), until);
-      if (!words) return tl::unexpected<Error>(with_cause(std::move(words.error())));
+      if (!words) return words;
       if (*words || until == options_.deadline) return words;
       HOCKET_TRY(check_alive(rank, name_of(rank)));
+      HOCKET_TRY(check_none_lost());
     }
   }
 
@@ -331,6 +357,18 @@ class Joining {
     HOCKET_TRY_ASSIGN(const auto gone, job_.store->get(gone_key(rank), steady_clock::now()));
     if (!gone) return {};
     return fail(Code::kPeerFailed, "{} lost {} before all ranks were connected", own_name(), name);
+  }
+
+  /// While one has not come nobody has met all, and whoever has gone without a word is lost.
+  Result<void> check_none_lost() {
+    HOCKET_TRY_ASSIGN(const auto lost, job_.store->get(kLostKey, steady_clock::now()));
+    std::uint32_t rank = launch_.size;
+    if (lost) std::from_chars(lost->data(), lost->data() + lost->size(), rank);
+    if (rank >= launch_.size) return {};
+    HOCKET_TRY_ASSIGN(const auto words, job_.store->get(key_of(rank), steady_clock::now()));
+    if (!words) return check_alive(rank, name_of(rank));
+    const Result<Member> member = parse_member(rank, *words, launch_, options_.connections);
+    return check_alive(rank, member ? name_of(*member) : name_of(rank));
   }
 
   [[nodiscard]] static std::string key_of(std::uint32_t rank) { return fmt::format("member/{}", rank); }

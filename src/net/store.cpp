@@ -74,11 +74,23 @@ class StoreServer::Service {
       for (const Unproved& each : gate_.unproved()) note(each);
       for (const auto& client : clients_) attend(*client);
       for (std::size_t i = 0; i < clients_.size(); ++i) {
-        if (clients_[i]->gone && !is_here(clients_[i]->rank)) publish(gone_key(clients_[i]->rank), "gone");
+        if (clients_[i]->gone && !is_here(clients_[i]->rank)) note_gone(clients_[i]->rank);
       }
       std::erase_if(clients_, [](const auto& client) { return client->gone; });
       if (leaving_at_ && (steady_clock::now() >= *leaving_at_ || !is_needed())) return;
     }
+  }
+
+  void note_gone(std::uint32_t rank) {
+    publish(gone_key(rank), "gone");
+    if (!words_.contains(left_key(rank))) words_.emplace(kLostKey, fmt::format("{}", rank));
+  }
+
+  /// Whoever did not hear an answer in time may come again.
+  void note_back(std::uint32_t rank) {
+    words_.erase(gone_key(rank));
+    const auto lost = words_.find(kLostKey);
+    if (lost != words_.end() && lost->second == fmt::format("{}", rank)) words_.erase(lost);
   }
 
   void begin_to_leave() {
@@ -120,6 +132,7 @@ class StoreServer::Service {
     clients_.push_back(std::make_unique<Client>());
     clients_.back()->socket = std::move(guest.socket);
     clients_.back()->rank = guest.peer.claim().rank;
+    note_back(guest.peer.claim().rank);
   }
 
   void attend(Client& client) {
@@ -315,7 +328,7 @@ Result<std::string> StoreClient::answer_to(std::string_view request, SteadyTime 
 
 Result<std::optional<std::string>> StoreClient::ask(std::string_view request, SteadyTime until) {
   const auto failed = [this](const Error& error) {
-    return fail(error.code, "store of rank 0 at {}: {}", address_, error.text);
+    return fail(error.code, "store of {} at {}: {}", server_, address_, error.text);
   };
   const Turn turn(*turns_, until);
   if (!turn.has()) return failed({Code::kTimeout, "it is being asked something else"});
@@ -350,7 +363,7 @@ bool StoreClient::owes(SteadyTime turn_by, SteadyTime until) {
 }
 
 Result<std::optional<std::string>> StoreClient::ask_soon(std::string_view request, SteadyTime until) {
-  if (owes(until, until)) return fail(Code::kTimeout, "store of rank 0 at {}: no answer", address_);
+  if (owes(until, until)) return fail(Code::kTimeout, "store of {} at {}: no answer", server_, address_);
   return ask(request, until);
 }
 

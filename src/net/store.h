@@ -21,6 +21,8 @@ namespace hocket {
 
 /// Set by the server when the connection of a rank's client has ended.
 [[nodiscard]] std::string gone_key(std::uint32_t rank);
+/// The number of the first rank whose connection has so ended before it left in order; nothing when it came again.
+inline constexpr std::string_view kLostKey = "lost";
 /// Set by the server when somebody has claimed to be that rank without knowing the secret: the address it came from.
 /// Nobody vouches for it.
 [[nodiscard]] std::string unproved_key(std::uint32_t rank);
@@ -52,6 +54,8 @@ class StoreClient {
                                                    SteadyTime deadline);
   /// The same until then, of who has connected by a shorter deadline.
   void be_patient(SteadyTime until) { patient_until_ = until; }
+  /// As errors shall call the rank that serves; before other threads ask.
+  void call_server(std::string name) { server_ = std::move(name); }
 
   [[nodiscard]] Result<void> set(std::string_view key, std::string_view value, SteadyTime deadline);
   /// Waits until somebody sets it; nothing when the deadline comes first.
@@ -106,6 +110,7 @@ class StoreClient {
   std::unique_ptr<Turns> turns_;  // of all below
   Descriptor socket_;
   std::string address_;
+  std::string server_ = "rank 0";
   std::string in_;
   SteadyTime patient_until_;
   std::size_t owed_ = 0;  // answers, also such as did not come in time

@@ -153,6 +153,17 @@ Result<void> choose(Planning& planning, const Topology& topology, const BoundCol
   return {};
 }
 
+tl::unexpected<Error> cannot_plan(const Algorithm& algorithm, const PlanRequest& request, std::string_view reason) {
+  return fail(Code::kUnsupported, "{} cannot plan this {}: {}", algorithm.name, name_of(request.collective.kind),
+              reason);
+}
+
+tl::unexpected<Error> none_supports(std::string_view words, const PlanRequest& request) {
+  return fail(Code::kUnsupported, "no algorithm{} supports {} on '{}'",
+              words == "auto" || words == "all" ? "" : fmt::format(" of {}", words), name_of(request.collective.kind),
+              request.topology.name());
+}
+
 }  // namespace
 
 Result<Candidate> simulate_best(const VerifiedSchedule& verified, const Topology& topology, const BoundCollective& what,
@@ -178,10 +189,8 @@ Result<VerifiedSchedule> plan_algorithm(const Algorithm& algorithm, const PlanRe
     HOCKET_TRY_ASSIGN(Schedule single, plan_single_rank(request.collective));
     return prove(std::move(single));
   }
-  if (const std::string reason = algorithm.supports(request); !reason.empty()) {
-    return fail(Code::kUnsupported, "{} cannot plan this {}: {}", algorithm.name, name_of(request.collective.kind),
-                reason);
-  }
+  if (const std::string reason = algorithm.supports(request); !reason.empty())
+    return cannot_plan(algorithm, request, reason);
   HOCKET_TRY_ASSIGN(Schedule schedule, algorithm.plan(request));
   return prove(std::move(schedule));
 }
@@ -202,6 +211,15 @@ Result<std::vector<const Algorithm*>> algorithms_named(std::string_view words) {
   return table;
 }
 
+Result<void> check_algorithms(std::string_view words, const PlanRequest& request) {
+  HOCKET_TRY_ASSIGN(const std::vector<const Algorithm*> table, algorithms_named(words));
+  if (request.collective.ranks == 1) return {};
+  const auto supports = [&](const Algorithm* a) { return a->supports(request).empty(); };
+  if (std::any_of(table.begin(), table.end(), supports)) return {};
+  if (table.size() == 1) return cannot_plan(*table.front(), request, table.front()->supports(request));
+  return none_supports(words, request);
+}
+
 Result<Planning> plan_collective(const Topology& topology, const BoundCollective& what,
                                  const PlanningOptions& options) {
   HOCKET_TRY(validate(what));
@@ -217,20 +235,18 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
   PlanningOptions with_bound = options;
   with_bound.simulate.bound = &planning.bound;
   std::optional<Error> first_beyond;  // what a simulation cannot hold of one algorithm must not take the others with it
+  const PlanRequest request{topology, what.collective};
   for (const Algorithm* algorithm : table) {
-    const std::string reason =
-        what.collective.ranks == 1 ? std::string() : algorithm->supports({topology, what.collective});
+    const std::string reason = what.collective.ranks == 1 ? std::string() : algorithm->supports(request);
     if (!reason.empty()) {
-      if (!every)
-        return fail(Code::kUnsupported, "{} cannot plan this {}: {}", algorithm->name, name_of(what.collective.kind),
-                    reason);
+      if (!every) return cannot_plan(*algorithm, request, reason);
       planning.skipped.push_back({std::string(algorithm->name), reason});
       continue;
     }
     begin_step(options, "planning", algorithm->name);
     const double start = cpu_seconds();
-    HOCKET_TRY_ASSIGN(Schedule schedule, what.collective.ranks == 1 ? plan_single_rank(what.collective)
-                                                                    : algorithm->plan({topology, what.collective}));
+    HOCKET_TRY_ASSIGN(Schedule schedule,
+                      what.collective.ranks == 1 ? plan_single_rank(what.collective) : algorithm->plan(request));
     if (options.spread) {
       HOCKET_TRY_ASSIGN(schedule, spread_routes(std::move(schedule), topology));
     }
@@ -260,11 +276,7 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
     if (what.collective.ranks == 1) break;
   }
   if (planning.candidates.empty() && first_beyond) return tl::unexpected<Error>(std::move(*first_beyond));
-  if (planning.candidates.empty()) {
-    return fail(Code::kUnsupported, "no algorithm{} supports {} on '{}'",
-                options.algorithm == "auto" || options.algorithm == "all" ? "" : " of " + options.algorithm,
-                name_of(what.collective.kind), topology.name());
-  }
+  if (planning.candidates.empty()) return none_supports(options.algorithm, request);
   if (options.scores != nullptr && every && what.collective.ranks > 1) {
     HOCKET_TRY(choose(planning, topology, what, *options.scores));
     return planning;

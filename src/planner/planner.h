@@ -61,6 +61,10 @@ struct Planning {
 /// The algorithms that PlanningOptions::algorithm names, in the order of the table; an error names the unknown word.
 [[nodiscard]] Result<std::vector<const Algorithm*>> algorithms_named(std::string_view words);
 
+/// What plan_collective() would refuse of an algorithm's name and request before it plans anything: nobody named
+/// supports it.
+[[nodiscard]] Result<void> check_algorithms(std::string_view words, const PlanRequest& request);
+
 /// Plans and proves one algorithm, without simulating it. One rank gives the plain copy.
 [[nodiscard]] Result<VerifiedSchedule> plan_algorithm(const Algorithm& algorithm, const PlanRequest& request);
 

@@ -8,12 +8,12 @@
 
 #include <array>
 #include <atomic>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "base/queue.h"
 
@@ -43,7 +43,7 @@ class Board {
   [[nodiscard]] bool exists() const { return !ranks_.empty(); }
   /// The next message of this rank, when all have shown the one before.
   void show(const Fingerprint& call, std::span<const std::byte> message) {
-    assert(message.size() <= kBytesMax);
+    HOCKET_ASSERT(message.size() <= kBytesMax, "a message that no place on the board holds");
     call_ = call;
     BoardSlot& slot = ranks_[rank_][++number_ % 2];
     slot.call_high = call.high;

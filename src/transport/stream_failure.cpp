@@ -3,7 +3,8 @@
 // Whoever sees an end without a word before it hence asks whether that rank has died or was told something: for
 // kHearsay all that has come on any stream is still taken in, also behind a call that was not begun here, and a word of
 // the cause decides. Without one the witness is asked: a connection may have been too full for words. Where nobody has
-// said any all that are lost are named.
+// said any all that are lost are named. A peer that has left in order too early may have done so because another died:
+// that is asked likewise, and the death named.
 #include <algorithm>
 #include <utility>
 
@@ -59,6 +60,12 @@ void StreamRank::note_loss(std::uint32_t stream, const std::string& why) {
   if (!known) losses_.push_back({peer, why});
 }
 
+void StreamRank::left_early(Error error) {
+  if (failure_ || left_early_) return;
+  left_early_ = std::move(error);
+  verdict_at_ = std::min(verdict_at_, std::chrono::steady_clock::now() + kHearsay);
+}
+
 bool StreamRank::hears_others() const {
   return std::any_of(links_.begin(), links_.end(), [](const Link& l) { return l.open && !l.left; });
 }
@@ -72,6 +79,7 @@ void StreamRank::conclude() {
     const std::string why = seen == losses_.end() ? "it ended without a word" : seen->why;
     return raise({Code::kPeerFailed, fmt::format("{} lost {}: {}", names_[rank_], known.died, why)});
   }
+  if (losses_.empty()) return raise(*left_early_);
   std::string text = names_[rank_];
   for (const Loss& loss : std::span(losses_).first(listed_of(losses_.size())))
     text += fmt::format("{} lost {}: {}", &loss == losses_.data() ? "" : ";", names_[loss.peer], loss.why);

@@ -82,7 +82,7 @@ bool StreamRank::check_board() {
 }
 
 /// What is lent has left only when it is taken.
-bool StreamRank::flushed() const { return !failure_ && losses_.empty() && loans_ == 0 && all_sent(); }
+bool StreamRank::flushed() const { return !failure_ && losses_.empty() && !left_early_ && loans_ == 0 && all_sent(); }
 
 bool StreamRank::all_sent() const {
   for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
@@ -390,8 +390,8 @@ void StreamRank::check_left(std::uint32_t stream) {
     check_ahead(stream);
     return;
   }
-  raise({Code::kMismatch, fmt::format("{} left after {} {}; {} is in {}", name_of(stream), noun(), l.bye_number,
-                                      names_[rank_], text_of(call_))});
+  left_early({Code::kMismatch, fmt::format("{} left after {} {}; {} is in {}", name_of(stream), noun(), l.bye_number,
+                                           names_[rank_], text_of(call_))});
 }
 
 }  // namespace hocket

@@ -128,7 +128,7 @@ class StreamRank : public RankTransport {
   void suspected(std::uint32_t stream, const std::string& why);
   /// What a peer that has failed says of the cause.
   void heard(std::uint32_t stream, Code code, std::string_view text);
-  [[nodiscard]] bool in_doubt() const { return !losses_.empty() && !failure_; }
+  [[nodiscard]] bool in_doubt() const { return (!losses_.empty() || left_early_) && !failure_; }
   /// The lost ranks are the cause; nobody has named another.
   void conclude();
   /// fail() was called: peers are told, or will be.
@@ -257,6 +257,7 @@ class StreamRank : public RankTransport {
   void take_abort(std::uint32_t stream);
   void take_bye(std::uint32_t stream);
   void check_left(std::uint32_t stream);
+  void left_early(Error error);
   /// True when it raised a failure.
   bool check_ahead(std::uint32_t stream);
   /// In the order in which it matters: a peer that has gone on has shown its message before it said so.
@@ -333,7 +334,8 @@ class StreamRank : public RankTransport {
     std::uint32_t peer = 0;
     std::string why;
   };
-  std::vector<Loss> losses_;  // in the order in which they were noticed
+  std::vector<Loss> losses_;         // in the order in which they were noticed
+  std::optional<Error> left_early_;  // a peer has left in order before this call: said where nobody is lost
   SteadyTime verdict_at_ = SteadyTime::max();
   std::shared_ptr<Witness> witness_;
   bool listening_ = false;

@@ -144,6 +144,8 @@ class Test:
                      "latency of 100 s; the lab's may have 1 s")
         self.refused(self.run(plan, "--lab", "ring:2", "--link", "50Mb/s,100s", "--size", "8B", "--timeout", "5s"),
                      "--timeout 5s: a round trip from rank 0 to rank 1 takes 200 s by the latency of 1 link")
+        self.refused(self.run(plan, "--lab", "ring:2", "--link", "1000Tb/s,1us", "--size", "8B"),
+                     "ring:2: a link has 125 TB/s, but this host carries ", " over one in the lab: give a lower --link")
         hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /dev/net && exec "$@"', "sh"]
         command = [*hidden, self.binary, "run", plan, "--lab", "ring:2", "--size", "8B", "--link", "50Mb/s,20ms"]
         self.refused(subprocess.run(command, capture_output=True, text=True, timeout=60), "20 ms", "/dev/net/tun")

@@ -153,5 +153,56 @@ INSTANTIATE_TEST_SUITE_P(Over, ApiBlame,
                                               kCallNames[static_cast<std::size_t>(std::get<1>(param.param))]);
                          });
 
+class ApiLeft : public testing::TestWithParam<std::tuple<test::MessageWay, bool>> {};
+
+TEST_P(ApiLeft, ARankThatHasLeftIsNotTheCauseWhereAnotherDiedBefore) {
+  const auto& [way, message] = GetParam();
+  const test::HeardRun run = test::run_heard(3, way, [message = message](std::uint32_t rank) -> std::string {
+    auto comm = test::connect();
+    SAY_ERROR(comm);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the others are through with the first barrier
+    if (rank == 2) ::raise(SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    if (rank == 1) return {};  // it leaves in order
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    float one = 0;
+    if (message) SAY_ERROR(comm->receive(&one, 1, DataType::kF32, 1));
+    SAY_ERROR(comm->barrier());
+    return "success";
+  });
+  EXPECT_EQ(run.ends[1].said, "");
+  EXPECT_NE(run.ends[0].said.find(") lost rank 2 (host "), std::string::npos) << run.ends[0].said;
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, ApiLeft,
+                         testing::Combine(testing::Values(test::kMemoryWay, test::kTcpWay), testing::Bool()),
+                         [](const auto& param) {
+                           return fmt::format("{}_{}", std::get<0>(param.param).name,
+                                              std::get<1>(param.param) ? "message" : "barrier");
+                         });
+
+TEST(ApiMeeting, ARankThatDiesBeforeAllHaveMetIsLostAndNotMissing) {
+  const auto began = std::chrono::steady_clock::now();
+  const std::vector<RankEnd> ends = test::run_forked(4, [](std::uint32_t rank) -> std::string {
+    if (rank == 1) return "away";  // never comes, so that all others wait for it
+    std::thread killer;
+    if (rank == 2) {
+      killer = std::thread([] {
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+        ::raise(SIGKILL);
+      });
+    }
+    auto comm = test::connect();
+    SAY_ERROR(comm);
+    return "success";
+  });
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(15));  // of 20 until the deadline
+  for (const std::uint32_t r : {0U, 3U}) {
+    const std::string& said = ends[r].said;
+    EXPECT_TRUE(said.starts_with(fmt::format("rank {} lost rank 2 (host ", r))) << said;
+    EXPECT_NE(said.find(") before all ranks were connected"), std::string::npos) << said;
+  }
+}
+
 }  // namespace
 }  // namespace hocket

@@ -57,6 +57,34 @@ TEST_P(ApiShrink, ALostRankThatIsNotLeftOutIsNamedAtOnce) {
   }
 }
 
+/// Which of the ranks that are left dies in shrink: the first of them serves the others. Those that say so leave at
+/// once, and are gone for whoever looks later.
+TEST_P(ApiShrink, ARankThatDiesMeanwhileAloneIsNamedInTheOldNumbers) {
+  for (const std::uint32_t victim : {1U, 2U}) {
+    const test::HeardRun run = test::run_heard(4, GetParam(), [victim](std::uint32_t rank) -> std::string {
+      auto comm = connect();
+      SAY_ERROR(comm);
+      if (rank == 0) {
+        std::this_thread::sleep_for(milliseconds(200));  // the others are through with the first barrier
+        ::raise(SIGKILL);
+      }
+      while (comm->barrier()) {
+      }
+      std::this_thread::sleep_for(milliseconds(rank == 3 ? 400 : 300));
+      if (rank == victim) ::raise(SIGKILL);
+      return words_of_shrink(*comm, {0});
+    });
+    for (std::uint32_t r = 1; r < 4; ++r) {
+      if (r == victim) continue;
+      const std::string& said = run.ends[r].said;
+      EXPECT_TRUE(said.starts_with(fmt::format("rank {} (host ", r))) << said;
+      EXPECT_NE(said.find(fmt::format(") lost rank {} (host ", victim)), std::string::npos) << said;
+      EXPECT_EQ(said.find(fmt::format(", rank {}", 6 - victim - r)), std::string::npos) << said;
+      EXPECT_NE(said.find(", soon"), std::string::npos) << said;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Over, ApiShrink, testing::Values(test::kMemoryWay, test::kTcpWay, test::kMixedWay),
                          [](const auto& param) { return std::string(param.param.name); });
 

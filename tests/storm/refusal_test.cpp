@@ -107,7 +107,7 @@ TEST(Refusal, SizesBeyondMemoryAreRefusedAtOnce) {
 
 TEST(Refusal, TooFewPortsAreRefusedAndEnoughAreKept) {
   expect_refusal(Process(bench({"--ranks", "4", "--ports", "20010-20013"}), {}).wait(seconds(20)),
-                 "--ports 20010-20013: 5 of its ports are needed on this host");
+                 "--ports 20010-20013: has 4 ports, but this host needs 5 (one for each of its ranks, and one more ");
   const Ended kept =
       Process(bench({"--ranks", "2", "--ports", "20010-20060", "--transport", "tcp"}), {}).wait(seconds(60));
   EXPECT_EQ(kept.status, 0) << kept.err;
@@ -120,9 +120,9 @@ TEST(Refusal, ARankThatFindsNoPortIsTheCauseOfWhatTheOthersSee) {
   const std::string range = fmt::format("{}-{}", port, port + 3);  // one too few, which nobody can know before
   const Ended end = Process(bench({"--ranks", "3", "--ports", range, "--timeout", "20s"}), {}).wait(seconds(40));
   EXPECT_EQ(end.status, 2) << end.err;
-  EXPECT_NE(end.err.find(fmt::format("--ports {}: none is left at 127.0.0.1: 4 of its 4 ports are needed on this host, "
-                                     "and others hold 1 at least",
-                                     range)),
+  EXPECT_NE(end.err.find(fmt::format(
+                "--ports {}: no port is left at 127.0.0.1: this host needs 4 of 4, and other programs hold at least 1",
+                range)),
             std::string::npos)
       << end.err;
 }

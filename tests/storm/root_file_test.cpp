@@ -44,9 +44,12 @@ class RootFile : public testing::Test {
   }
 
   /// A rank of two; `where` is the variable by which it knows rank 0.
-  [[nodiscard]] std::unique_ptr<Process> start(const char* rank, const std::string& where,
-                                               const char* timeout = "1s") const {
-    const Words words{HOCKET_BINARY, "bench", "all_reduce", "-b", "8", "-e", "8", "-n", "2", "--timeout", timeout};
+  [[nodiscard]] std::unique_ptr<Process> start(const char* rank, const std::string& where, const char* timeout = "1s",
+                                               const Words& verb = {"bench", "all_reduce", "-e", "8", "-b",
+                                                                    "8"}) const {
+    Words words{HOCKET_BINARY};
+    words.insert(words.end(), verb.begin(), verb.end());
+    words.insert(words.end(), {"--timeout", timeout});
     return std::make_unique<Process>(
         words, Words{fmt::format("HOCKET_RANK={}", rank), "HOCKET_SIZE=2", fmt::format("HOCKET_LOCAL_RANK={}", rank),
                      "HOCKET_LOCAL_SIZE=2", where, "TMPDIR=" + folder_.string(), "XDG_RUNTIME_DIR="});
@@ -142,17 +145,20 @@ TEST_F(RootFile, NoSpaceForTheFileIsSaidInOneLine) {
 }
 
 TEST_F(RootFile, ASignalToRank0LeavesNoPrivateFile) {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    const auto zero = start("0", "HOCKET_JOB=ended", "30s");
-    const std::string file = private_path("ended");
-    ASSERT_TRUE(zero->until<int>(seconds(20), [&]() -> std::optional<int> {
-      return std::filesystem::exists(file) ? std::optional(1) : std::nullopt;
-    }));
-    zero->signal(number);
-    const Ended end = zero->wait(seconds(5));
-    EXPECT_EQ(end.signal, number);
-    EXPECT_EQ(end.err, "");
-    EXPECT_FALSE(std::filesystem::exists(file));
+  for (const Words& verb : {Words{"bench", "all_reduce"}, Words{"topo", "probe"}}) {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+      const auto zero = start("0", "HOCKET_JOB=ended", "30s", verb);
+      const std::string file = private_path("ended");
+      ASSERT_TRUE(zero->until<int>(seconds(20), [&]() -> std::optional<int> {
+        return std::filesystem::exists(file) ? std::optional(1) : std::nullopt;
+      }));
+      zero->signal(number);
+      const Ended end = zero->wait(seconds(5));
+      EXPECT_EQ(end.signal, number);
+      EXPECT_EQ(end.err, "");
+      EXPECT_FALSE(std::filesystem::exists(file)) << verb.front();
+      std::filesystem::remove(file);
+    }
   }
 }
 

@@ -76,5 +76,14 @@ TEST_F(BaseFile, RefusesWithoutLeavingAnything) {
   EXPECT_EQ(files(), 0U);
 }
 
+TEST_F(BaseFile, ADashIsNoName) {
+  fs::current_path(folder_);
+  EXPECT_FALSE(write_file("-", "x"));
+  EXPECT_FALSE(check_writable("-"));
+  EXPECT_TRUE(write_file("./-", "x"));
+  fs::current_path(folder_.parent_path());
+  EXPECT_EQ(files(), 1U);
+}
+
 }  // namespace
 }  // namespace hocket

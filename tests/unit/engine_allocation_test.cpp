@@ -1,6 +1,8 @@
 // Counts allocations of the whole program while a run of the engine is between start and completion (there must be
-// none) and while events pass through the event queue (hardly any: its buckets keep their memory).
+// none) and while events pass through the event queue (hardly any: its buckets keep their memory). And what becomes of
+// a call of the C interface for which there is no memory.
 #include <gtest/gtest.h>
+#include <hocket.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -16,8 +18,10 @@ namespace {
 
 std::atomic<bool> counting{false};
 std::atomic<std::uint64_t> allocations{0};
+std::atomic<bool> refusing{false};
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
+  if (refusing.load(std::memory_order_relaxed)) throw std::bad_alloc();
   if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
@@ -127,6 +131,23 @@ TEST(EventQueueAllocation, AMillionEventsAllocateAlmostNever) {
   counting = false;
   EXPECT_LT(allocations, 100U);
   std::printf("allocations in a million events: %llu\n", static_cast<unsigned long long>(allocations.load()));
+}
+
+TEST(CGroup, ACallWithoutMemoryIsRefusedAndSoIsItsGroup) {
+  hktComm_t comm = nullptr;
+  ASSERT_EQ(hktCommInitEnv(&comm, nullptr), hktSuccess);
+  float one = 1;
+  float sum = 0;
+  ASSERT_EQ(hktGroupStart(), hktSuccess);
+  ASSERT_EQ(hktAllReduce(&one, &sum, 1, hktFloat32, hktSum, comm, nullptr), hktSuccess);
+  refusing = true;
+  const hktResult_t called = hktAllReduce(&one, &sum, 1, hktFloat32, hktSum, comm, nullptr);
+  refusing = false;
+  EXPECT_EQ(called, hktSystemError);
+  EXPECT_EQ(hktGroupEnd(), hktSystemError);
+  EXPECT_EQ(sum, 0) << "the first call was made without the second";
+  EXPECT_STREQ(hktGetLastError(nullptr), "no call of this group is made, for one was refused: no memory");
+  EXPECT_EQ(hktCommDestroy(comm), hktSuccess);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "support/process.h"
 
@@ -43,12 +44,19 @@ TEST(FlagsCli, WhatHasNothingToActOnIsRefused) {
       {{"topo", "probe", "--ranks", "2", "--format", "zz"}, "unknown topology format 'zz'"},
       {{"topo", "probe", "--ranks", "2", "--format", "link-csv", "--json"}, "both want stdout"},
       {{"topo", "probe", "--ranks", "2", "-o", "probed.xml"}, "nccl-xml has no place for what a probe measures"},
-      {{"bench", "all_reduce", "--ranks", "2", "-r", "5"}, "-r 5: not below the 2 ranks"},
+      {{"bench", "all_reduce", "--ranks", "2", "-r", "5"}, "-r 5: 0 to 1 are the 2 ranks"},
+      {{"bench", "broadcast", "--ranks", "2", "-r", "-2"}, "-r -2: 0 to 1 are the 2 ranks, and -1 is each of them"},
       {{"bench", "all_reduce", "--ranks", "2", "-J", "-"}, "-J -: would be a file of that name"},
       {{"bench", "all_reduce", "--ranks", "2", "-w", "-1"}, "--warmup_iters: -1 is below 0"},
+      {{"bench", "all_reduce", "--ranks", "3", "--algo", "hdrm"}, "hocket bench: hdrm cannot plan this all_reduce: "},
+      {{"bench", "all_reduce", "--ranks", "3", "--algo", "swing,hdrm"}, "hocket bench: no algorithm of swing,hdrm"},
       {{"run", "none.hkt", "--seed", "-1"}, "--seed: -1 is below 0"},
       {{"run", "none.hkt", "--ranks", "0"}, "--ranks: Value 0 not in range 1 to "},
       {{"run", "none.hkt", "--lab", "ring:4", "--link-loss", "nan"}, "--link-loss nan: not in range [0 - 0.5]"},
+      {{"topo", "ring:4", "--format", "link-csv", "-o", "-"}, "-: would be a file of that name"},
+      {{"plan", "all_reduce", "--topo", "ring:4", "-o", "-"}, "-: would be a file of that name"},
+      {{"verify", "none.hkt", "-o", "-"}, "-: would be a file of that name"},
+      {{"sim", "none.hkt", "--topo", "ring:4", "--csv", "-"}, "-: would be a file of that name"},
       {{"help", "benc"}, "unknown verb 'benc', did you mean 'bench'?"},
       {{"info", "platform", "ace:0x4x4"}, "torus:0x4x4"},
       {{"info", "platform", "ace:-1x2x2"}, "torus:-1x2x2"},
@@ -68,6 +76,24 @@ TEST(FlagsCli, HelpIsAVerbToo) {
     const Ended end = run(words);
     EXPECT_EQ(end.status, 0) << end.err;
     EXPECT_EQ(end.out, run(same).out);
+  }
+}
+
+TEST(FlagsCli, AVariableOverWhichAFlagWinsIsCheckedAllTheSame) {
+  for (const auto& [flag, good, variable, bad] :
+       {std::tuple("--spin", "5us", "HOCKET_SPIN", "abc"), std::tuple("--timeout", "5s", "HOCKET_TIMEOUT", "0s"),
+        std::tuple("--ports", "20000-20100", "HOCKET_PORTS", "5-1"),
+        std::tuple("--interface", "lo", "HOCKET_SOCKET_IFNAME", "^"),
+        std::tuple("--connections", "1", "HOCKET_TCP_CONNECTIONS", "99"),
+        std::tuple("--transport", "shm", "HOCKET_TRANSPORT", "UDP"),
+        std::tuple("--topo", "ring:2", "HOCKET_TOPO_FILE", "no_such.csv")}) {
+    const std::vector<std::string> words{HOCKET_BINARY, "bench", "all_reduce", "--ranks", "2", "-e", "8", "-b", "8"};
+    std::vector<std::string> with_flag = words;
+    with_flag.insert(with_flag.end(), {flag, good});
+    const Ended end = test::Process(with_flag, {fmt::format("{}={}", variable, bad)}).wait(std::chrono::seconds(60));
+    EXPECT_EQ(end.status, 2) << variable;
+    EXPECT_TRUE(end.err.starts_with(fmt::format("hocket bench: {}", variable))) << end.err;
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
   }
 }
 

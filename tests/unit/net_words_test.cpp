@@ -54,8 +54,7 @@ TEST(NetPortRange, WordsAndExhaustion) {
   ASSERT_FALSE(none);
   EXPECT_EQ(
       none.error().text,
-      fmt::format("--ports {}-{}: none is left at 127.0.0.1: 1 of its 1 ports are needed on this host, and others "
-                  "hold 1",
+      fmt::format("--ports {}-{}: no port is left at 127.0.0.1: this host needs 1 of 1, and other programs hold 1",
                   port, port));
 }
 

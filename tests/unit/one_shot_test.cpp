@@ -80,6 +80,13 @@ TEST(Board, AMessageIsSeenByItsNumberAndItsCall) {
   EXPECT_TRUE(two.shows(0));
 }
 
+TEST(Board, AMessageThatIsTooLongNeverOverwritesAnother) {
+  std::vector<BoardSlots> memory(2);
+  Board board(memory, 0);
+  const std::vector<std::byte> message(Board::kBytesMax + 1);
+  EXPECT_DEATH(board.show({1, 2}, message), "a message that no place on the board holds");
+}
+
 TEST(Board, WhatWasShownLastStaysWhileTheNextIsShown) {
   std::vector<BoardSlots> memory(2);
   Board one(memory, 0);

@@ -97,8 +97,8 @@ TEST(Settings, WhatIsTooShortForTheRanksIsRefused) {
   set["HOCKET_PORTS"] = "20000-20002";
   EXPECT_EQ(
       error_of(set),
-      "HOCKET_PORTS='20000-20002': 4 of its ports are needed on this host (one for each rank, and one that rank 0 "
-      "is found at), it has 3");
+      "HOCKET_PORTS='20000-20002': has 3 ports, but this host needs 4 (one for each of its ranks, and one more where "
+      "rank 0 is)");
   set["HOCKET_ROOT"] = "127.0.0.1:30000";  // which rank 0 need not choose
   EXPECT_EQ(error_of(set), "");
   set["HOCKET_ROOT"] = "127.0.0.1:20001";  // but which takes one of them
@@ -117,6 +117,7 @@ TEST(Settings, OptionsInCodeWinOverVariablesThatAreGood) {
   EXPECT_EQ(settings->driver.timeout, std::chrono::seconds(3));
   EXPECT_EQ(settings->transport.name, "tcp");
   EXPECT_NE(error_of({{"HOCKET_TIMEOUT", "never"}}, options), "");
+  EXPECT_NE(error_of({{"HOCKET_TRANSPORT", "UDP"}}, options), "");
 }
 
 TEST(Settings, AFlagWinsAndIsNamed) {

@@ -30,6 +30,8 @@ namespace {
 constexpr double kHeaderBytes = 48 + 66;
 /// A run executes its plan once to warm up, once timed.
 constexpr double kExecutions = 2;
+/// Of its rate, that a link must carry.
+constexpr double kShareLeast = 0.001;
 /// More than a link's queue holds.
 constexpr std::chrono::milliseconds kStill{50};
 constexpr std::chrono::seconds kSettleMax{2};
@@ -213,6 +215,15 @@ Result<void> check_deadline(const JobFlags& job, const Order& order, const Topol
   return {};
 }
 
+/// Far below the rate the host is the limit and no link: nothing could be predicted.
+Result<void> check_goodput(const Topology& topology, double share) {
+  if (share >= kShareLeast) return {};
+  const double rate = topology.link(0).bandwidth.value;
+  return fail(Code::kUnsupported,
+              "{}: a link has {}, but this host carries {} over one in the lab: give a lower --link", topology.name(),
+              format_bandwidth({rate}), format_bandwidth({rate * share}));
+}
+
 Result<void> refuse_launcher(const LabRequest& request, std::uint32_t ranks) {
   if (request.job.ranks != 0 && request.job.ranks != ranks)
     return fail(Code::kMismatch, "--ranks {} but the lab has {} ranks", request.job.ranks, ranks);
@@ -259,6 +270,7 @@ Result<int> run_in_lab(const LabRequest& request) {
   HOCKET_TRY_ASSIGN(const std::unique_ptr<LabNetwork> network, LabNetwork::build(topology));
   LabReport report{.topology = &topology, .slow_cables = network->slow_cables(), .loss = request.lab.loss, .rows = {}};
   HOCKET_TRY_ASSIGN(report.goodput_share, measure_goodput(*network));
+  HOCKET_TRY(check_goodput(topology, report.goodput_share));
   if (report.loss > 0) HOCKET_TRY(network->lose(report.loss));
   for (const Order& order : orders) {
     HOCKET_TRY_ASSIGN(const Candidate best, predict(order, topology, report.goodput_share));

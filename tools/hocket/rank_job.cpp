@@ -33,8 +33,9 @@ std::string advice(std::string_view source, std::uint32_t ranks) {
 
 /// The files that variables name are read even where this verb needs none of them.
 Result<void> check_files(const Settings& settings, const SettingWords& words) {
-  if (const Said said = words.said("HOCKET_TOPO_FILE"); said.given() && !said.by_flag) {
-    const Result<Topology> topology = load_topology(settings.topology, {});
+  for (const Said& said : {words.said("HOCKET_TOPO_FILE"), words.outdone({"HOCKET_TOPO_FILE"})}) {
+    if (!said.given() || said.by_flag) continue;
+    const Result<Topology> topology = load_topology(said.words, {});
     if (!topology) return tl::unexpected(said.because(topology.error()));
   }
   if (const Said said = words.said("HOCKET_PLAN_FILE"); said.given()) {
@@ -48,14 +49,6 @@ const Algorithm* algorithm_named(std::string_view name) {
   const auto all = algorithms();
   const auto found = std::find_if(all.begin(), all.end(), [&](const Algorithm* a) { return a->name == name; });
   return found == all.end() ? nullptr : *found;
-}
-
-/// A signal that comes while rank 0 has left word where it is ends it when that file is gone again.
-Result<Job> join_and_put_away(RendezvousOptions options) {
-  if (options.launch.rank != 0) return join(options);
-  const HeldSignals held;
-  options.before.check = [&held] { return held.check(); };
-  return join(options);
 }
 
 }  // namespace
@@ -138,6 +131,13 @@ Result<Settings> JobFlags::settings(const Launch& launch) const {
   HOCKET_TRY_ASSIGN(Settings settings, read_settings(launch, {}, said, kTimeout));
   HOCKET_TRY(check_files(settings, said));
   return settings;
+}
+
+Result<Job> join_and_put_away(RendezvousOptions options) {
+  if (options.launch.rank != 0) return join(options);
+  const HeldSignals held;
+  options.before.check = [&held] { return held.check(); };
+  return join(options);
 }
 
 Result<std::unique_ptr<RankJob>> RankJob::open(const Launch& launch, const JobFlags& flags) {

@@ -50,6 +50,9 @@ struct SharedFlag {
   std::string meaning;
 };
 
+/// join(); a signal that comes while rank 0 has left word where it is ends it when that file is gone again.
+[[nodiscard]] Result<Job> join_and_put_away(RendezvousOptions options);
+
 class RankJob {
  public:
   [[nodiscard]] static Result<std::unique_ptr<RankJob>> open(const Launch& launch, const JobFlags& flags);

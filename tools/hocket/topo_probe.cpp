@@ -1,5 +1,6 @@
 #include "topo_probe.h"
 
+#include "api/core.h"
 #include "api/probe.h"
 #include "local_ranks.h"
 #include "transport/shm/shm_meeting.h"
@@ -16,10 +17,9 @@ Result<ProbeEnd> probe_topology(const JobFlags& job) {
     HOCKET_TRY_ASSIGN(const int status, job.start(checked.size));
     return ProbeEnd{.topology = std::nullopt, .status = status};
   }
-  CommunicatorOptions options;
-  options.transport = job.transport;
-  HOCKET_TRY_ASSIGN(options.timeout, job.limit());
-  HOCKET_TRY_ASSIGN(Communicator ranks, Communicator::create(options));
+  HOCKET_TRY_ASSIGN(Settings settings, job.settings(*launch));
+  HOCKET_TRY_ASSIGN(Job met, join_and_put_away(settings.rendezvous));
+  HOCKET_TRY_ASSIGN(Communicator ranks, CommunicatorCore::communicator(std::move(settings), std::move(met)));
   HOCKET_TRY_ASSIGN(const ProbeFigures figures, probe(ranks, named_host(ranks.rank()).value_or(host_name()), {}));
   if (ranks.rank() != 0) return ProbeEnd{};
   HOCKET_TRY_ASSIGN(Topology topology, topology_of(figures));

@@ -259,6 +259,14 @@ class Bench {
   std::uint64_t wrong_ = 0;
 };
 
+/// Before any rank is started. Whichever way ranks without a topology will meet, they meet at one switch.
+Result<void> check_algorithm(const Flags& flags, CollectiveKind kind, const Network& network, std::uint32_t size) {
+  const auto root = static_cast<std::uint32_t>(std::max(flags.bench.root, 0));
+  HOCKET_TRY_ASSIGN(const Topology topology,
+                    network.topology ? *network.topology : meeting_topology(meeting_of("shm"), size));
+  return check_algorithms(flags.bench.algorithm, {topology, {kind, size, root}});
+}
+
 Result<int> run(const Flags& flags) {
   HOCKET_TRY_ASSIGN(const BenchRun run, check_flags(flags.bench));
   JobFlags job_flags = flags.job;
@@ -267,10 +275,12 @@ Result<int> run(const Flags& flags) {
   HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, job_flags.launch());
   const std::uint32_t size = launch ? launch->size : flags.job.ranks;
   if (flags.bench.root < -1 || flags.bench.root >= static_cast<int>(size))
-    return fail(Code::kInvalidArgument, "-r {}: not below the {} ranks", flags.bench.root, size);
+    return fail(Code::kInvalidArgument, "-r {}: 0 to {} are the {} ranks, and -1 is each of them in turn",
+                flags.bench.root, size - 1, size);
   if (!flags.bench.json_file.empty() && (!launch || launch->rank == 0))
     HOCKET_TRY(check_writable(flags.bench.json_file));
   HOCKET_TRY_ASSIGN(const Network network, network_of(flags.network, job_flags.words().said("HOCKET_TOPO_FILE"), size));
+  HOCKET_TRY(check_algorithm(flags, run.kind, network, size));
   HOCKET_TRY_ASSIGN(const Launch checked, job_flags.check(launch, size));
   for (const DataType type : run.types) HOCKET_TRY(check_memory_here(largest_of(run, type, size), checked, Bytes{0}));
   if (!launch) return job_flags.start(checked.size);

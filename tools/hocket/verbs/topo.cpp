@@ -110,6 +110,7 @@ Result<int> show(const Flags& flags, const Topology& topology) {
 constexpr std::string_view kProbe = "probe";
 
 Result<int> run(const Flags& flags) {
+  if (!flags.output.empty()) HOCKET_TRY(check_writable(flags.output));
   if (flags.topology.topology != kProbe) {
     HOCKET_TRY_ASSIGN(const Topology topology, flags.topology.load());
     return show(flags, topology);
@@ -119,7 +120,6 @@ Result<int> run(const Flags& flags) {
     HOCKET_TRY(check_storable(*format));
     HOCKET_TRY(check_one_stdout(flags));
   }
-  if (!flags.output.empty()) HOCKET_TRY(check_writable(flags.output));
   HOCKET_TRY_ASSIGN(const ProbeEnd end, probe_topology(flags.job));
   return end.topology ? show(flags, *end.topology) : Result<int>(end.status);
 }

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/file.h"
 #include "exchange/schedule_format.h"
 #include "flags.h"
 #include "lint_windows.h"
@@ -50,6 +51,7 @@ Result<int> check(const Flags& flags) {
   if (flags.windows && !flags.output.empty())
     return fail(Code::kInvalidArgument, "--windows looks at sizes only: not with --output");
   if (flags.windows) return lint_windows(flags.file, flags.json);
+  if (!flags.output.empty()) HOCKET_TRY(check_writable(flags.output));
   LossReport losses;
   HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(flags.file, &losses));
   const auto shared = std::make_shared<const Schedule>(std::move(schedule));
