@@ -22,8 +22,8 @@ constexpr SimulateOptions kTcp{.model = NetworkModel::kTcp, .tcp_chunk = Bytes{k
 TEST(TcpModel, ChunksGoFromLinkToLinkWhole) {
   EXPECT_EQ(picos(transfer(10 * kChunk), path({{1e9, 1e-6}}), kTcp), (100 + 1) * kUs);
   EXPECT_EQ(picos(transfer(10 * kChunk), path({{1e9, 1e-6}, {1e9, 1e-6}, {1e9, 1e-6}}), kTcp), (12 * 10 + 3) * kUs);
-  // The last chunk has half the bytes.
-  EXPECT_EQ(picos(transfer(10 * kChunk + kChunk / 2), path({{1e9, 1e-6}, {1e9, 1e-6}}), kTcp), (105 + 5 + 2) * kUs);
+  // The last chunk has half the bytes, and waits for the one before it.
+  EXPECT_EQ(picos(transfer(10 * kChunk + kChunk / 2), path({{1e9, 1e-6}, {1e9, 1e-6}}), kTcp), (105 + 10 + 2) * kUs);
   EXPECT_EQ(picos(transfer(0), path({{1e9, 1e-6}, {1e9, 1e-6}}), kTcp), 2 * kUs);
   const SimulateOptions loaded{
       .model = NetworkModel::kTcp, .tcp_chunk = Bytes{kChunk}, .per_message_overhead = Seconds{5e-6}};

@@ -216,5 +216,25 @@ TEST(FlagsCli, AnUnusedCacheIsNoted) {
   EXPECT_FALSE(std::filesystem::exists(folder));
 }
 
+TEST(FlagsCli, SpreadWaysAreWrittenOrRefused) {
+  const std::string file = testing::TempDir() + "spread.hkt";
+  const std::vector<std::string> plan{"plan",   "all_reduce",       "--topo",  "ring:4",
+                                      "--algo", "halving_doubling", "--spread"};
+  std::vector<std::string> written = plan;
+  written.insert(written.end(), {"-o", file});
+  EXPECT_EQ(run(written).status, 0);
+  const Ended other = run({"sim", file, "--topo", "torus:2x2"});  // its ways are of another network
+  EXPECT_EQ(other.status, 2) << other.out;
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"--symmetric"}, {"--repair", file}}) {
+    std::vector<std::string> flags{"plan", "all_reduce", "--topo", "ring:4", "--spread"};
+    flags.insert(flags.end(), more.begin(), more.end());
+    const Ended end = run(flags);
+    EXPECT_EQ(end.status, 2);
+    EXPECT_NE(end.err.find("not with --spread"), std::string::npos) << end.err;
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+  }
+  std::filesystem::remove(file);
+}
+
 }  // namespace
 }  // namespace hocket

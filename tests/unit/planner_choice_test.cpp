@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "exchange/schedule_format.h"
+#include "planner/meeting.h"
 #include "planner/plan_cache.h"
 #include "planner/what_if.h"
 #include "planner/windows.h"
@@ -43,6 +44,22 @@ TEST(PlannerLists, ChooseAmongTheNamed) {
   const Result<Planning> wrong = plan_collective(ring, all_reduce(ring, 4096), options);
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().text.find("unknown algorithm 'rinng', did you mean 'ring'?"), std::string::npos);
+}
+
+TEST(PlannerMeeting, OfWhatIsAlikeTheFewestMessagesAreTaken) {
+  Meeting meeting = meeting_of("shm");
+  const Topology four = *meeting_topology(meeting, 4);
+  PlanningOptions options = meeting.options();
+  options.algorithm = "ring,direct,halving_doubling,recursive_doubling";
+  const Result<Planning> planning = plan_collective(four, all_reduce(four, 16 << 20), options);
+  ASSERT_TRUE(planning) << planning.error().text;
+  std::vector<const Candidate*> candidates;
+  for (const Candidate& candidate : planning->candidates) candidates.push_back(&candidate);
+  // The first three take the same time but for a thousandth; recursive doubling, with as few messages, far longer.
+  EXPECT_EQ(fastest(candidates, meeting)->algorithm, "halving_doubling");
+  meeting.alike = 1;
+  EXPECT_EQ(fastest(candidates, meeting)->simulated.time, planning->candidates[planning->chosen].simulated.time);
+  EXPECT_EQ(fastest({}, meeting), nullptr);
 }
 
 // A link of a byte a second holds some algorithms' messages longer than a simulation can count; the others are planned.
@@ -230,6 +247,9 @@ TEST(PlanCache, TheSamePlanComesBackProved) {
   PlanningOptions fluid;
   fluid.simulate.model = NetworkModel::kFluid;
   EXPECT_FALSE(*cache->find(mesh, what, fluid, damage)) << "other options";
+  PlanningOptions spread;
+  spread.spread = true;
+  EXPECT_FALSE(*cache->find(mesh, what, spread, damage)) << "other ways";
   const auto listed = list_cache(folder.path());
   ASSERT_TRUE(listed);
   ASSERT_EQ(listed->size(), 1U);

@@ -54,11 +54,10 @@ TEST(SpreadRoutes, OppositeRanksOfARingOfFourDoNotMeet) {
 }
 
 TEST(SpreadRoutes, AreShortestAndNeverFullerThanBefore) {
-  for (const char* spec :
-       {"torus:4x4", "mesh:3x5", "torus:2x8", "fattree:4", "boxes:2x4", "hypercube:16", "dragonfly:2"}) {
+  for (const char* spec : {"torus:4x4", "mesh:3x5", "torus:2x8", "fattree:4x4", "boxes:2x4", "hypercube:4"}) {
     SCOPED_TRACE(spec);
     const Result<Topology> topology = topology_from_spec(spec, {});
-    if (!topology) continue;
+    ASSERT_TRUE(topology) << topology.error().text;
     for (const char* algorithm : {"direct", "recursive_doubling", "swing", "double_binary_tree", "ring"}) {
       SCOPED_TRACE(algorithm);
       const PlanRequest request{*topology, {CollectiveKind::kAllReduce, topology->rank_count(), 0}};
