@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
+#include <limits>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -156,29 +158,39 @@ TEST(TransportRing, RandomPartsBetweenTwoThreads) {
   }
 }
 
+// As many messages as there is time for: on a busy machine the two may share a core, and take turns of whole time
+// slices.
 TEST(TransportRing, AWriterThatGoesOnDoesNotMixWhatLiesBesideThePosition) {
   constexpr std::size_t kMessages = 294'000;
+  constexpr std::chrono::seconds kLong{3};
   Ring ring(1024);
-  const SteadyTime until = soon();
+  const SteadyTime enough = std::chrono::steady_clock::now() + kLong;
+  std::atomic<std::size_t> written{std::numeric_limits<std::size_t>::max()};  // known at the end
   std::jthread writer([&] {
-    for (std::size_t i = 0; i < kMessages && std::chrono::steady_clock::now() < until;) {
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < kMessages && std::chrono::steady_clock::now() < enough;) {
       const std::size_t length = 8 * (1 + i % 7);
       if (ring.writer.room() < length) {
-        std::this_thread::yield();  // both may have to share a core
+        std::this_thread::yield();
         continue;
       }
       ring.write(length);
+      bytes += length;
       ++i;
     }
+    written = bytes;
   });
-  std::size_t left = kMessages / 7 * 8 * (1 + 2 + 3 + 4 + 5 + 6 + 7);
-  while (left > 0) {
+  const SteadyTime until = soon();
+  std::size_t taken = 0;
+  while (taken < written) {
     const std::size_t length = ring.reader.available();
-    ASSERT_TRUE(length == 0 || ring.read(length)) << left << " bytes left";
-    left -= length;
+    ASSERT_TRUE(length == 0 || ring.read(length)) << taken << " bytes taken";
+    taken += length;
     if (length == 0) std::this_thread::yield();
-    ASSERT_LT(std::chrono::steady_clock::now(), until) << left << " bytes left";
+    ASSERT_LT(std::chrono::steady_clock::now(), until) << taken << " bytes taken";
   }
+  EXPECT_EQ(taken, written);
+  EXPECT_GT(taken, 2 * 1024U) << "the ring has not gone round";
 }
 
 TEST(TransportSegment, IsTheSameMemoryOnlyForThoseWhoKnowIt) {
