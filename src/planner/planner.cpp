@@ -86,6 +86,18 @@ Result<Candidate> evaluate(Schedule schedule, const Topology& topology, const Bo
   return best;
 }
 
+/// The candidate with its messages spread over the links, where that is faster: steps that are not one after another
+/// may meet again where each of them is spread.
+Result<Candidate> better_spread(Candidate plain, const Topology& topology, const BoundCollective& what,
+                                const PlanningOptions& options) {
+  if (plain.plan.schedule().route_count() > 0) return plain;
+  const double start = cpu_seconds();
+  HOCKET_TRY_ASSIGN(Schedule schedule, spread_routes(plain.plan.schedule(), topology));
+  const double synthesis_s = plain.synthesis_s + cpu_seconds() - start;
+  HOCKET_TRY_ASSIGN(Candidate spread, evaluate(std::move(schedule), topology, what, options, synthesis_s));
+  return spread.simulated.time < plain.simulated.time ? std::move(spread) : std::move(plain);
+}
+
 std::string explain_choice(const Planning& planning) {
   const Candidate& best = planning.candidates[planning.chosen];
   const Candidate* second = nullptr;
@@ -247,11 +259,9 @@ Result<Planning> plan_collective(const Topology& topology, const BoundCollective
     const double start = cpu_seconds();
     HOCKET_TRY_ASSIGN(Schedule schedule,
                       what.collective.ranks == 1 ? plan_single_rank(what.collective) : algorithm->plan(request));
-    if (options.spread) {
-      HOCKET_TRY_ASSIGN(schedule, spread_routes(std::move(schedule), topology));
-    }
     const double synthesis_s = cpu_seconds() - start;
     Result<Candidate> candidate = evaluate(std::move(schedule), topology, what, with_bound, synthesis_s);
+    if (candidate && options.spread) candidate = better_spread(std::move(*candidate), topology, what, with_bound);
     if (!candidate && candidate.error().code == Code::kDisproved) {
       // A faulty algorithm must not take the others with it.
       const std::string text = fmt::format("its schedule is wrong: {}", candidate.error().text);

@@ -19,7 +19,7 @@ namespace hocket {
 struct PlanningOptions {
   std::string algorithm = "auto";  // "auto" and "all": every algorithm; otherwise a name or names with commas between
   Bytes segment{0};                // 0: the best of several
-  bool spread = false;             // messages without a way of their own are spread over the shortest ones
+  bool spread = false;             // messages without ways of their own are spread over the shortest, where it pays
   SimulateOptions simulate;        // its progress is told of every step of planning too
   const Scores* scores = nullptr;  // the user's say; not asked where one algorithm is named
 };

@@ -57,7 +57,7 @@ struct SimulateOptions {
   NetworkModel model = NetworkModel::kMessage;
   Bytes packet_payload{256};
   Bytes head_flit{16};
-  Bytes tcp_chunk{16384};  // tcp: what a connection hands to its first link at once
+  Bytes tcp_chunk{8192};  // tcp: what a connection hands to its first link at once
   bool timeline = false;
   std::size_t timeline_max = 200000;  // bars kept; the result says when some were left out
   const Bound* bound = nullptr;       // computed when not given

@@ -103,5 +103,20 @@ TEST(SpreadRoutes, PlansAreFasterByThem) {
             to_seconds(plain->candidates[0].simulated.time).value);
 }
 
+// Steps of a pipelined broadcast run at once: spread one by one they meet.
+TEST(SpreadRoutes, PlansAreNeverSlowerByThem) {
+  const Topology mesh = network("mesh:3x3");
+  for (const char* algorithm : {"ring_bidirectional", "double_binary_tree", "multitree"}) {
+    const BoundCollective what{{CollectiveKind::kBroadcast, 9, 0}, 1 << 20};
+    PlanningOptions options;
+    options.algorithm = algorithm;
+    const Result<Planning> plain = plan_collective(mesh, what, options);
+    options.spread = true;
+    const Result<Planning> spread = plan_collective(mesh, what, options);
+    ASSERT_TRUE(plain && spread) << algorithm;
+    EXPECT_LE(spread->candidates[0].simulated.time, plain->candidates[0].simulated.time) << algorithm;
+  }
+}
+
 }  // namespace
 }  // namespace hocket

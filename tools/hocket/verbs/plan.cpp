@@ -343,7 +343,7 @@ VerbAction declare(CLI::App& app) {
   app.add_option("--cache", flags->cache, "a folder of plans of one size: taken from there, or planned and kept there")
       ->envname("HOCKET_CACHE");
   app.add_flag("--spread", flags->spread,
-               "messages whose algorithm leaves their way open are spread over the shortest ones, step by step");
+               "messages whose algorithm leaves their way open are spread over the shortest ones where that is faster");
   app.add_flag("--symmetric", flags->symmetric,
                "MultiTree, or --algo ring or dimension_rings, for one vertex in place of all: networks of thousands "
                "that look the same from each; no file");
