@@ -1,7 +1,6 @@
 #include "planner/meeting.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "base/units.h"
@@ -9,6 +8,19 @@
 #include "verify/one_shot.h"
 
 namespace hocket {
+namespace {
+
+/// Bytes that ranks send, and that they combine.
+std::int64_t work_of(const Plan& plan) {
+  std::int64_t work = 0;
+  for (OpId id = 0; id < plan.schedule().ops().size(); ++id) {
+    const Op& op = plan.schedule().op(id);
+    if (op.sends() || op.combines()) work += plan.bytes(id);
+  }
+  return work;
+}
+
+}  // namespace
 
 PlanningOptions Meeting::options() const {
   PlanningOptions options;
@@ -25,15 +37,16 @@ Seconds Meeting::time_of(const Candidate& candidate) const {
 }
 
 const Candidate* fastest(std::span<const Candidate* const> candidates, const Meeting& meeting) {
-  double least = std::numeric_limits<double>::infinity();
-  for (const Candidate* each : candidates) least = std::min(least, meeting.time_of(*each).value);
-  const Candidate* best = nullptr;
-  const auto before = [&](const Candidate& a, const Candidate& b) {
-    return std::pair(a.simulated.messages, meeting.time_of(a)) < std::pair(b.simulated.messages, meeting.time_of(b));
-  };
+  const auto time = [&](const Candidate* c) { return meeting.time_of(*c); };
+  const auto quicker = [&](const Candidate* a, const Candidate* b) { return time(a) < time(b); };
+  const auto first = std::min_element(candidates.begin(), candidates.end(), quicker);
+  if (first == candidates.end()) return nullptr;
+  const Candidate* best = *first;
   for (const Candidate* each : candidates) {
-    if (meeting.time_of(*each).value > least * meeting.alike) continue;
-    if (best == nullptr || before(*each, *best)) best = each;
+    const bool alike =
+        time(each).value <= time(*first).value * meeting.alike && work_of(each->plan) <= work_of((*first)->plan);
+    if (alike && std::pair(each->simulated.messages, time(each)) < std::pair(best->simulated.messages, time(best)))
+      best = each;
   }
   return best;
 }

@@ -31,8 +31,8 @@ struct Meeting {
   [[nodiscard]] Seconds time_of(const Candidate& candidate) const;
 };
 
-/// The candidate with the least time_of(); of those alike the one with the fewest messages, each of which a rank waits
-/// for, and sleeps over where ranks share cores. None of none.
+/// The candidate with the least time_of(); of those alike that send and combine no more bytes the one with the fewest
+/// messages, each of which a rank waits for, and sleeps over where ranks share cores. None of none.
 [[nodiscard]] const Candidate* fastest(std::span<const Candidate* const> candidates, const Meeting& meeting);
 
 /// "shm", "tcp" or a plug-in's name.

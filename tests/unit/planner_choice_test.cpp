@@ -55,11 +55,28 @@ TEST(PlannerMeeting, OfWhatIsAlikeTheFewestMessagesAreTaken) {
   ASSERT_TRUE(planning) << planning.error().text;
   std::vector<const Candidate*> candidates;
   for (const Candidate& candidate : planning->candidates) candidates.push_back(&candidate);
-  // The first three take the same time but for a thousandth; recursive doubling, with as few messages, far longer.
+  // The first three take the same time but for a thousandth; recursive doubling, with fewer messages, far longer.
   EXPECT_EQ(fastest(candidates, meeting)->algorithm, "halving_doubling");
   meeting.alike = 1;
   EXPECT_EQ(fastest(candidates, meeting)->simulated.time, planning->candidates[planning->chosen].simulated.time);
   EXPECT_EQ(fastest({}, meeting), nullptr);
+}
+
+// Of two ranks each can send the other all it has, in one message and no more time: every sum is made twice then.
+TEST(PlannerMeeting, FewMessagesAreNotBoughtByWork) {
+  const Meeting meeting = meeting_of("shm");
+  const Topology two = *meeting_topology(meeting, 2);
+  for (const std::int64_t bytes : {1 << 20, 8 << 20, 256 << 20}) {
+    const Result<Planning> planning = plan_collective(two, all_reduce(two, bytes / 4), meeting.options());
+    ASSERT_TRUE(planning) << planning.error().text;
+    std::vector<const Candidate*> candidates;
+    for (const Candidate& candidate : planning->candidates) candidates.push_back(&candidate);
+    const Plan& chosen = fastest(candidates, meeting)->plan;
+    std::int64_t combined = 0;
+    for (OpId id = 0; id < chosen.schedule().ops().size(); ++id)
+      combined += chosen.schedule().op(id).combines() ? chosen.bytes(id) : 0;
+    EXPECT_EQ(combined, bytes);
+  }
 }
 
 // A link of a byte a second holds some algorithms' messages longer than a simulation can count; the others are planned.
