@@ -159,11 +159,6 @@ Result<std::optional<Reading>> read_source(const Source& source, const Variables
     return fail(Code::kInvalidArgument, "{}='{}' is not a port: 1 to 65535", source.port, port);
   launch.source = fmt::format("{} ({}, {})", source.name, source.rank, source.size);
   find_root(launch, source, variables);
-  HOCKET_TRY_ASSIGN(const std::string job, read_job(variables));
-  if (!job.empty()) {
-    launch.job = job;
-    launch.job_note.clear();
-  }
   return std::optional(std::move(reading));
 }
 
@@ -259,6 +254,11 @@ Result<std::optional<Launch>> read_launch(const Variables& variables, Halves hal
     if (halves == Halves::kRefuse) cut.push_back(std::move(*found));
   }
   for (const Reading& half : cut) HOCKET_TRY(check_half(half, chosen));
+  HOCKET_TRY_ASSIGN(const std::string job, read_job(variables));
+  if (chosen && !job.empty()) {
+    chosen->job = job;
+    chosen->job_note.clear();
+  }
   Launch nobody;
   HOCKET_TRY(read_root(chosen ? *chosen : nobody, variables));
   return chosen;

@@ -53,7 +53,8 @@ using Variables = std::function<const char*(const char* name)>;
 /// Whether half of a foreign launcher's variables is an error, or counts less than what the caller knows.
 enum class Halves : std::uint8_t { kRefuse, kPassOver };
 
-/// Nothing when no launcher started this process. HOCKET_ROOT wins over the launcher's root.
+/// Nothing when no launcher started this process. HOCKET_ROOT wins over the launcher's root, HOCKET_JOB over its name
+/// of the job; both are checked in any case.
 [[nodiscard]] Result<std::optional<Launch>> read_launch(const Variables& variables, Halves halves = Halves::kRefuse);
 
 /// HOCKET_ROOT, which wins over the root that stands there. Refuses: words that are no place.

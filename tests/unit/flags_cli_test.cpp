@@ -84,6 +84,7 @@ TEST(FlagsCli, AVariableOverWhichAFlagWinsIsCheckedAllTheSame) {
        {std::tuple("--spin", "5us", "HOCKET_SPIN", "abc"), std::tuple("--timeout", "5s", "HOCKET_TIMEOUT", "0s"),
         std::tuple("--ports", "20000-20100", "HOCKET_PORTS", "5-1"),
         std::tuple("--interface", "lo", "HOCKET_SOCKET_IFNAME", "^"),
+        std::tuple("--interface", "lo", "HOCKET_SOCKET_IFNAME", "=nosuch0"),
         std::tuple("--connections", "1", "HOCKET_TCP_CONNECTIONS", "99"),
         std::tuple("--transport", "shm", "HOCKET_TRANSPORT", "UDP"),
         std::tuple("--topo", "ring:2", "HOCKET_TOPO_FILE", "no_such.csv")}) {
@@ -95,6 +96,23 @@ TEST(FlagsCli, AVariableOverWhichAFlagWinsIsCheckedAllTheSame) {
     EXPECT_TRUE(end.err.starts_with(fmt::format("hocket bench: {}", variable))) << end.err;
     EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
   }
+}
+
+TEST(FlagsCli, WhatALauncherWouldSayIsCheckedWhereRanksStartHere) {
+  const std::string file = testing::TempDir() + "ring_checked.hkt";
+  ASSERT_EQ(run({"plan", "all_reduce", "--topo", "ring:2", "--algo", "ring", "-o", file}).status, 0);
+  const std::vector<std::vector<std::string>> verbs{{"bench", "all_reduce", "--ranks", "2", "-b", "8", "-e", "8"},
+                                                    {"run", file, "--ranks", "2", "--size", "8B"}};
+  for (const auto& [variable, bad] : {std::pair("HOCKET_JOB", "a b"), {"HOCKET_ROOT", "nowhere"}}) {
+    for (std::vector<std::string> words : verbs) {
+      words.insert(words.begin(), HOCKET_BINARY);
+      const Ended end = test::Process(words, {fmt::format("{}={}", variable, bad)}).wait(std::chrono::seconds(60));
+      EXPECT_EQ(end.status, 2) << variable;
+      EXPECT_TRUE(end.err.starts_with(fmt::format("hocket {}: {}", words[1], variable))) << end.err;
+      EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+    }
+  }
+  std::filesystem::remove(file);
 }
 
 TEST(FlagsCli, ALabSaysWhereItsRanksMeet) {

@@ -65,6 +65,7 @@ TEST(Settings, WhatIsMalformedIsRefusedByName) {
       {{"HOCKET_ROOT", "host"}, "HOCKET_ROOT: 'host' has no port: host:port or [v6]:port"},
       {{"HOCKET_ROOT", "file:"}, "HOCKET_ROOT: 'file:' names no file"},
       {{"HOCKET_ROOT", "file:/tmp/"}, "HOCKET_ROOT: 'file:/tmp/' names no file"},
+      {{"HOCKET_JOB", "a b"}, "HOCKET_JOB='a b': up to 200 letters, digits and any of -_.:"},
       {{"HOCKET_CABLES", "/no/cables"}, "HOCKET_CABLES: cannot open '/no/cables': No such file or directory"},
       {{"HOCKET_TCP_CONNECTIONS", "0"}, "HOCKET_TCP_CONNECTIONS='0': 1 to 16 are possible"},
       {{"HOCKET_TCP_CONNECTIONS", "many"}, "HOCKET_TCP_CONNECTIONS='many' is not a number of connections"},
