@@ -212,6 +212,8 @@ Result<std::vector<const Algorithm*>> algorithms_named(std::string_view words) {
   std::vector<const Algorithm*> named;
   for (std::size_t begin = 0; begin <= words.size();) {
     const std::size_t end = std::min(words.find(',', begin), words.size());
+    if (end == begin)
+      return fail(Code::kInvalidArgument, "the list of algorithms '{}' has an empty name", words.substr(0, 80));
     HOCKET_TRY_ASSIGN(const Algorithm* const one, find_algorithm(words.substr(begin, end - begin)));
     named.push_back(one);
     begin = end + 1;
