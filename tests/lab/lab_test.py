@@ -150,6 +150,22 @@ class Test:
         command = [*hidden, self.binary, "run", plan, "--lab", "ring:2", "--size", "8B", "--link", "50Mb/s,20ms"]
         self.refused(subprocess.run(command, capture_output=True, text=True, timeout=60), "20 ms", "/dev/net/tun")
 
+    def too_fast(self):
+        """Links of which this host carries only a part are told of; without bytes no ratio is infinite."""
+        plan = self.plan("ring:2", "ring")
+        empty = ("--lab", "ring:2", "--size", "0B", "--repeat", "1")
+        for rate in ("50Mb/s", "100Gb/s"):
+            done = self.run(plan, *empty, "--link", f"{rate},20us", "--json")
+            self.expect(done.returncode == 0, f"{rate}: status {done.returncode}: {done.stderr}")
+            if done.stdout:
+                low = json.loads(done.stdout)["goodput_share"] < 0.9
+                told = "lab: a link has " in done.stderr and " over one, " in done.stderr
+                self.expect((low or rate == "50Mb/s") and told == low and done.stderr.count("\n") == low,
+                            f"{rate}: {done.stderr}{done.stdout}")
+        done = self.run(plan, *empty, "--link", "50Mb/s,20us")
+        self.expect(done.returncode == 0 and "inf" not in done.stdout and " right" in done.stdout,
+                    f"0B: status {done.returncode}: {done.stderr}{done.stdout}")
+
     def loss(self):
         """Frames are lost on every link, and the data are right all the same."""
         plan = self.plan("ring:3", "ring")
@@ -211,6 +227,7 @@ def main():
         test.table_of_several()
         test.refusals()
         test.latency()
+        test.too_fast()
         test.loss()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
             test.ended_by(number, "20us", 4)

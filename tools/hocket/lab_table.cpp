@@ -25,6 +25,11 @@ constexpr double kMeetingBytes = 4096;
 double slowest(const LabRow& row) { return *std::max_element(row.times.begin(), row.times.end()); }
 double fastest(const LabRow& row) { return *std::min_element(row.times.begin(), row.times.end()); }
 
+/// Where nothing has to move the bound is 0.
+std::string ratio_text(double time, Seconds least) {
+  return least.value > 0 ? fmt::format("{:.3f}", time / least.value) : "-";
+}
+
 nlohmann::ordered_json row_document(const LabRow& row, const Topology& topology) {
   nlohmann::ordered_json out{{"plan", row.file},
                              {"collective", std::string(name_of(row.what.collective.kind))},
@@ -108,8 +113,8 @@ void print_lab_table(const LabReport& report) {
     table.add({row.algorithm, format_bytes(row.what.bytes()), format_bytes(row.segment),
                fmt::format("{:.1f}", 1e3 * row.bound.value), fmt::format("{:.1f}", 1e3 * row.predicted.value),
                fmt::format("{:.1f}", 1e3 * row.measured()), fmt::format("{:.1f}", 1e3 * fastest(row)),
-               fmt::format("{:.1f}", 1e3 * slowest(row)), fmt::format("{:.3f}", row.measured() / row.predicted.value),
-               fmt::format("{:.3f}", row.measured() / row.bound.value),
+               fmt::format("{:.1f}", 1e3 * slowest(row)), ratio_text(row.measured(), row.predicted),
+               ratio_text(row.measured(), row.bound),
                ratios ? fmt::format("{:.3f}-{:.3f}", ratios->least, ratios->most) : "-",
                row.wrong == 0 ? "right" : fmt::format("WRONG in {} elements", row.wrong)});
   }
