@@ -59,6 +59,7 @@ TEST(TcpModel, SegmentsOfAConnectionGoInTurns) {
   options.timeline = true;
   const SimulationResult result = run(bind(std::move(builder), 6 * kChunk, kChunk), make("full:2", 1e9, 0), options);
   std::vector<OpId> order;
+  order.reserve(result.timeline.size());
   for (const LinkInterval& bar : result.timeline) order.push_back(bar.op);
   EXPECT_EQ(order, (std::vector<OpId>{1, 2, 1, 2, 1, 1}));
 }
@@ -87,6 +88,19 @@ TEST(TcpModel, WhatIsForwardedCrowdsOutWhatBeginsThere) {
   }
   EXPECT_EQ(own + forwarded, 100);
   EXPECT_GE(forwarded, 75);
+}
+
+// It would take minutes and more.
+TEST(TcpModel, MoreChunksThanCanBeSimulatedAreRefused) {
+  const Topology three = path({{1e9, 1e-6}, {1e9, 1e-6}, {1e9, 1e-6}});
+  const SimulateOptions options{.model = NetworkModel::kTcp, .tcp_chunk = Bytes{8192}};
+  const Result<SimulationResult> result = simulate(transfer(std::int64_t{1} << 40), three, options);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::kResourceExhausted);
+  EXPECT_NE(result.error().text.find(" of 1TiB: chunks of 8KiB would enter links 402653184 times, the tcp model "
+                                     "simulates at most 268435456"),
+            std::string::npos)
+      << result.error().text;
 }
 
 }  // namespace

@@ -47,7 +47,8 @@ Plan star(const Topology& topology, std::int64_t count, const std::vector<std::v
 TEST(SimulatorFaults, TimesBeyondTheClockAreRefused) {
   for (const NetworkModel model : kNetworkModels) {
     // 4 TiB at 1 B/s: 51 days a transfer, three of them; then latencies of 11 days, eight of them.
-    const SimulateOptions options{.model = model, .packet_payload = Bytes{std::int64_t{1} << 40}};
+    constexpr Bytes kWhole{std::int64_t{1} << 40};
+    const SimulateOptions options{.model = model, .packet_payload = kWhole, .tcp_chunk = kWhole};
     const Topology slow = line(4, 1, 0);
     const auto transfer = simulate(star(slow, std::int64_t{1} << 40), slow, options);
     ASSERT_FALSE(transfer);
