@@ -33,13 +33,16 @@ std::string table_text() {
   return hasher.finish().text();
 }
 
+/// What a key's options say of a plan whose messages may be spread.
+constexpr std::string_view kSpread = " spread=true ";
+
 std::string options_text(const PlanningOptions& options) {
   const SimulateOptions& s = options.simulate;
   return fmt::format(
-      "{} algo={} spread={} segment={} payload={} head={} overhead={:g} copy={:g} reduce={:g} stored={} scores={}",
-      name_of(s.model), options.algorithm, options.spread, options.segment.count, s.packet_payload.count,
-      s.head_flit.count, s.per_message_overhead.value, s.copy_rate.value, s.reduce_rate.value, s.store_and_forward,
-      options.scores == nullptr ? std::string("none") : options.scores->fingerprint().text());
+      "{} algo={}{}segment={} payload={} head={} overhead={:g} copy={:g} reduce={:g} stored={} scores={}",
+      name_of(s.model), options.algorithm, options.spread ? kSpread : " spread=false ", options.segment.count,
+      s.packet_payload.count, s.head_flit.count, s.per_message_overhead.value, s.copy_rate.value, s.reduce_rate.value,
+      s.store_and_forward, options.scores == nullptr ? std::string("none") : options.scores->fingerprint().text());
 }
 
 Json key_of(const Topology& topology, const BoundCollective& what, const PlanningOptions& options) {
@@ -79,7 +82,7 @@ Result<Card> read_card(const std::string& path) {
     if (!root.is_object() || !root.contains(name)) return fail(Code::kMalformed, "{}: '{}' is missing", path, name);
   }
   const Json& key = root["key"];
-  for (const char* name : {"version", "algorithms", "topology", "collective"}) {
+  for (const char* name : {"version", "algorithms", "topology", "collective", "options"}) {
     if (!key.is_object() || !key.contains(name) || !key[name].is_string())
       return fail(Code::kMalformed, "{}: '{}' of the key is no text", path, name);
   }
@@ -152,6 +155,7 @@ CacheEntry entry_of(const std::string& stem) {
   entry.ranks = static_cast<std::uint32_t>(card->key["ranks"].get<std::uint64_t>());
   entry.from = card->key["from_bytes"].get<std::int64_t>();
   entry.to = card->key["to_bytes"].get<std::int64_t>();
+  entry.spread = card->key["options"].get<std::string>().find(kSpread) != std::string::npos;
   const Result<Schedule> schedule = read_entry(entry.path, *card);
   if (!schedule) {
     entry.damage = schedule.error().text;

@@ -38,6 +38,7 @@ struct CacheEntry {
   std::string collective, topology, algorithm;
   std::uint32_t ranks = 0;
   std::int64_t from = 0, to = 0;  // sizes of its class, both included
+  bool spread = false;            // planned with messages spread over the links where that is faster
   std::string damage;             // empty: it is whole and of this version
 };
 

@@ -4,6 +4,8 @@
 #include <optional>
 #include <span>
 
+#include "planner/spread_routes.h"
+
 namespace hocket {
 namespace {
 
@@ -31,7 +33,8 @@ class WindowSearch {
         progress->begin(fmt::format("planning and proving {}", algorithm->name));
       }
       HOCKET_TRY_ASSIGN(VerifiedSchedule verified, plan_algorithm(*algorithm, {topology_, what_.collective}));
-      schedules_.push_back(std::move(verified));
+      schedules_.push_back({std::move(verified)});
+      if (options_.spread) HOCKET_TRY(add_spread(schedules_.back()));
       names_.emplace_back(algorithm->name);
     }
     if (!schedules_.empty()) return {};
@@ -68,7 +71,7 @@ class WindowSearch {
     const std::string wanted = wanted_at(what.bytes().count, among);
     for (std::size_t i = 0; i < schedules_.size(); ++i) {
       if (!among.empty() && std::find(among.begin(), among.end(), i) == among.end()) continue;
-      HOCKET_TRY_ASSIGN(const Candidate c, simulate_best(schedules_[i], topology_, what, options));
+      HOCKET_TRY_ASSIGN(const Candidate c, faster_way(schedules_[i], what, options));
       const double time = to_seconds(c.simulated.time).value;
       const double score = time * factor_at(names_[i], what.bytes().count);
       const bool wins = names_[i] == wanted || (!(best && names_[best->winner] == wanted) && score < best_score);
@@ -93,6 +96,25 @@ class WindowSearch {
   [[nodiscard]] const std::string& name(std::size_t index) const { return names_[index]; }
 
  private:
+  /// One schedule of an algorithm, or two: its own and that with its messages spread over the links.
+  using Ways = std::vector<VerifiedSchedule>;
+
+  Result<void> add_spread(Ways& ways) const {
+    if (ways.front().schedule().route_count() > 0) return {};
+    HOCKET_TRY_ASSIGN(Schedule spread, spread_routes(ways.front().schedule(), topology_));
+    HOCKET_TRY_ASSIGN(VerifiedSchedule verified, prove(std::move(spread)));
+    ways.push_back(std::move(verified));
+    return {};
+  }
+
+  [[nodiscard]] Result<Candidate> faster_way(const Ways& ways, const BoundCollective& what,
+                                             const PlanningOptions& options) const {
+    HOCKET_TRY_ASSIGN(Candidate own, simulate_best(ways.front(), topology_, what, options));
+    if (ways.size() == 1) return own;
+    HOCKET_TRY_ASSIGN(Candidate spread, simulate_best(ways.back(), topology_, what, options));
+    return spread.simulated.time < own.simulated.time ? std::move(spread) : std::move(own);
+  }
+
   /// The algorithm that the scores ask for, if it is among the schedules (those of `among`, all when empty).
   [[nodiscard]] std::string wanted_at(std::int64_t bytes, std::span<const std::size_t> among) const {
     if (options_.scores == nullptr) return "";
@@ -111,7 +133,7 @@ class WindowSearch {
   const Topology& topology_;
   BoundCollective what_;
   PlanningOptions options_;
-  std::vector<VerifiedSchedule> schedules_;
+  std::vector<Ways> schedules_;  // per algorithm
   std::vector<std::string> names_;
 };
 

@@ -1,8 +1,9 @@
 // Size windows: which algorithm to use from which size to which, on one topology, by simulated time.
 // Schedules are planned and proved once; then every doubling of the size is simulated, neighbours with the same winner
-// are joined, and the border between two winners is looked for by halving the gap until it is within 5 %.
-// Windows have neither holes nor overlaps. Ownership: results own their text. Threading: pure function.
-// Refuses: an empty range, requests that no algorithm supports.
+// are joined, and the border between two winners is looked for by halving the gap until it is within 5 %. Where
+// messages may be spread over the links, an algorithm's time is that of the faster ways. Windows have neither holes nor
+// overlaps. Ownership: results own their text. Threading: pure function. Refuses: an empty range, requests that no
+// algorithm supports.
 #pragma once
 
 #include <string>

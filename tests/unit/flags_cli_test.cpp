@@ -239,6 +239,24 @@ TEST(FlagsCli, AnUnusedCacheIsNoted) {
   EXPECT_FALSE(std::filesystem::exists(folder));
 }
 
+TEST(FlagsCli, ExplainAndTheListOfACacheKnowSpreadWays) {
+  const std::string folder = testing::TempDir() + "spread_cache";
+  const auto planned = [](std::vector<std::string> words) {
+    words.insert(words.begin() + 1, {"all_reduce", "--topo", "ring:4", "--size", "8MiB", "--algo", "halving_doubling"});
+    const Ended end = run(words);
+    EXPECT_EQ(end.status, 0) << end.err;
+    return nlohmann::json::parse(end.out, nullptr, false);
+  };
+  const auto plain = planned({"explain", "--json"});
+  const auto spread = planned({"explain", "--spread", "--json"});
+  const auto plan = planned({"plan", "--spread", "--cache", folder, "--json"});
+  EXPECT_LT(spread["candidates"][0]["time_s"], plain["candidates"][0]["time_s"]);
+  EXPECT_EQ(spread["candidates"][0]["time_s"], plan["candidates"][0]["time_s"]);
+  const auto listed = nlohmann::json::parse(run({"info", "cache", folder, "--json"}).out, nullptr, false);
+  EXPECT_EQ(listed["cache"][0].value("spread", false), true);
+  std::filesystem::remove_all(folder);
+}
+
 TEST(FlagsCli, SpreadWaysAreWrittenOrRefused) {
   const std::string file = testing::TempDir() + "spread.hkt";
   const std::vector<std::string> plan{"plan",   "all_reduce",       "--topo",  "ring:4",

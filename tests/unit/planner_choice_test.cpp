@@ -272,6 +272,24 @@ TEST(PlanCache, TheSamePlanComesBackProved) {
   ASSERT_EQ(listed->size(), 1U);
   EXPECT_EQ(listed->front().damage, "");
   EXPECT_EQ(listed->front().from, 1 << 18);
+  EXPECT_FALSE(listed->front().spread);
+}
+
+TEST(PlanCache, TheListSaysWhatWasPlannedToBeSpread) {
+  const CacheFolder folder;
+  const Topology ring = network("ring:4");
+  const BoundCollective what = all_reduce(ring, 1 << 16);
+  const Result<PlanCache> cache = PlanCache::open(folder.path());
+  ASSERT_TRUE(cache) << cache.error().text;
+  PlanningOptions options;
+  options.algorithm = "halving_doubling";
+  options.spread = true;
+  ASSERT_TRUE(cache->store(ring, what, options, *plan_collective(ring, what, options)));
+  const auto listed = list_cache(folder.path());
+  ASSERT_TRUE(listed);
+  ASSERT_EQ(listed->size(), 1U);
+  EXPECT_EQ(listed->front().damage, "");
+  EXPECT_TRUE(listed->front().spread);
 }
 
 /// What find() says after the entry was changed by `harm`.

@@ -33,6 +33,25 @@ TEST(PlannerWindows, CoverTheRangeWithTheWinners) {
   }
 }
 
+TEST(PlannerWindows, SpreadMessagesWhereThatIsFaster) {
+  const Result<Topology> torus = topology_from_spec("torus:4x4", {});
+  ASSERT_TRUE(torus);
+  BoundCollective what{{CollectiveKind::kAllReduce, 16, 0}, 1};
+  const Bytes from{1 << 16};
+  const Bytes to{8 << 20};
+  PlanningOptions options;
+  options.algorithm = "halving_doubling";
+  const auto plain = plan_windows(*torus, what, from, to, options);
+  options.spread = true;
+  const auto spread = plan_windows(*torus, what, from, to, options);
+  ASSERT_TRUE(plain && spread);
+  EXPECT_LT(spread->back().time_to_s, plain->back().time_to_s);
+  what.count = to.count / 4;
+  const auto planning = plan_collective(*torus, what, options);
+  ASSERT_TRUE(planning);
+  EXPECT_EQ(spread->back().time_to_s, to_seconds(planning->candidates.front().simulated.time).value);
+}
+
 TEST(PlannerWindows, RangesAreChecked) {
   for (const char* text : {"1KiB", "1KiB:", ":1KiB", "2KiB:1KiB", "0B:1KiB", "1:2"}) {
     EXPECT_FALSE(parse_size_range(text)) << text;

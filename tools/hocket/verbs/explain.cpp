@@ -27,6 +27,7 @@ struct Flags {
   std::string algorithm = "auto";
   std::string scores;
   std::string sizes = "1KiB:1GiB";
+  bool spread = false;
   bool json = false;
 };
 
@@ -184,6 +185,7 @@ Result<int> run(const Flags& flags) {
   HOCKET_TRY_ASSIGN(const BoundCollective what, flags.amount.bind(kind, topology.rank_count()));
   PlanningOptions options;
   options.algorithm = flags.algorithm;
+  options.spread = flags.spread;
   HOCKET_TRY_ASSIGN(options.simulate, flags.simulation.options());
   HOCKET_TRY_ASSIGN(options.segment, flags.simulation.segment_bytes());
   Scores scores;
@@ -219,6 +221,8 @@ VerbAction declare(CLI::App& app) {
   app.add_option("--algo", flags->algorithm, "an algorithm, some with commas between, or auto")->capture_default_str();
   app.add_option("--scores", flags->scores, "a YAML file of algorithms to take, or factors on their times, by size");
   app.add_option("--sizes", flags->sizes, "FROM:TO: the sizes looked at for other choices")->capture_default_str();
+  app.add_flag("--spread", flags->spread,
+               "messages whose algorithm leaves their way open are spread over the shortest ones where that is faster");
   app.add_flag("--json", flags->json, "a JSON document on stdout");
   return [flags] { return run(*flags); };
 }

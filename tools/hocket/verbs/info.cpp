@@ -117,7 +117,7 @@ Result<int> show_cache(const Flags& flags) {
   const bool damaged = std::any_of(entries.begin(), entries.end(), [](const auto& e) { return !e.damage.empty(); });
   nlohmann::ordered_json out = document("info");
   out["cache"] = nlohmann::ordered_json::array();
-  Table table({"collective", "ranks", "from", "to", "topology", "algorithm", "state"});
+  Table table({"collective", "ranks", "from", "to", "topology", "algorithm", "spread", "state"});
   for (const CacheEntry& e : entries) {
     out["cache"].push_back({{"file", e.path},
                             {"collective", e.collective},
@@ -126,9 +126,10 @@ Result<int> show_cache(const Flags& flags) {
                             {"to_bytes", e.to},
                             {"topology", e.topology},
                             {"algorithm", e.algorithm},
+                            {"spread", e.spread},
                             {"damage", e.damage}});
     table.add({e.collective, fmt::format("{}", e.ranks), format_bytes({e.from}), format_bytes({e.to}),
-               e.topology.substr(0, 8), e.algorithm, e.damage.empty() ? "whole" : "not used"});
+               e.topology.substr(0, 8), e.algorithm, e.spread ? "yes" : "no", e.damage.empty() ? "whole" : "not used"});
   }
   if (flags.json) {
     print_json(out);
