@@ -224,22 +224,14 @@ Result<void> read_transport(const CommunicatorOptions& options, const SettingWor
   return {};
 }
 
-/// Of one interface here at least.
-Result<InterfaceFilter> filter_of(const Said& said, int family) {
-  HOCKET_TRY_ASSIGN(InterfaceFilter filter, named(said, InterfaceFilter::parse(said.words)));
-  if (filter.empty()) return filter;
-  HOCKET_TRY_ASSIGN(const std::vector<Interface> all, list_interfaces());
-  HOCKET_TRY(named(said, choose_interface(all, {filter, family, false})));
-  return filter;
-}
-
 /// A variable over which a flag wins is checked for itself all the same, as those over which code wins are.
 Result<void> check_outdone(const SettingWords& words) {
   if (const Said said = words.outdone({"HOCKET_TIMEOUT"}); said.given()) HOCKET_TRY(said.time_above_0());
   if (const Said said = words.outdone({"HOCKET_SPIN"}); said.given()) HOCKET_TRY(said.time());
   if (const Said said = words.outdone({"HOCKET_PORTS"}); said.given())
     HOCKET_TRY(named(said, parse_port_range(said.words)));
-  HOCKET_TRY(filter_of(words.outdone({"HOCKET_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"}), AF_UNSPEC));
+  const Said filter = words.outdone({"HOCKET_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"});
+  HOCKET_TRY(named(filter, InterfaceFilter::parse(filter.words)));
   HOCKET_TRY(connections_of(words.outdone({"HOCKET_TCP_CONNECTIONS"})));
   HOCKET_TRY(check_file(words.outdone({"HOCKET_CABLES"})));
   return check_transport(words.outdone({"HOCKET_TRANSPORT"}));
@@ -256,7 +248,12 @@ Result<PortRange> ports_of(const SettingWords& words) {
 }
 
 Result<InterfaceFilter> interfaces_of(const SettingWords& words, int family) {
-  return filter_of(words.said({"HOCKET_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"}), family);
+  const Said said = words.said({"HOCKET_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"});
+  HOCKET_TRY_ASSIGN(InterfaceFilter filter, named(said, InterfaceFilter::parse(said.words)));
+  if (filter.empty()) return filter;
+  HOCKET_TRY_ASSIGN(const std::vector<Interface> all, list_interfaces());
+  HOCKET_TRY(named(said, choose_interface(all, {filter, family, false})));
+  return filter;
 }
 
 Result<Settings> read_settings(const CommunicatorOptions& options, const Variables& variables) {
