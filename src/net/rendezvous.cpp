@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "base/listing.h"
+#include "net/cause.h"
 #include "net/descriptor_limit.h"
 #include "net/private_file.h"
 #include "net/root.h"
@@ -122,7 +123,15 @@ class Joining {
       if (steady_clock::now() >= until) break;
       std::this_thread::sleep_for(kLook);
     }
-    if (error.text.starts_with("store of ")) error.text = own_name() + ": " + error.text;
+    if (!job_.store) return error;
+    const std::string root = job_.members.empty() ? name_of(0) : name_of(job_.members[0]);
+    error = told_cause(*job_.store, std::move(error), own_name(), root);
+    check_at_ = {};
+    // Unless all hear elsewhere who will not come, or this rank shall end now.
+    if (launch_.rank == 0 && error.code == Code::kPeerFailed && check_known()) {
+      gate_.reset();  // whoever comes to connect goes on too
+      await_readers();
+    }
     return error;
   }
 

@@ -132,6 +132,8 @@ class StoreServer::Service {
     clients_.push_back(std::make_unique<Client>());
     clients_.back()->socket = std::move(guest.socket);
     clients_.back()->rank = guest.peer.claim().rank;
+    const auto failure = words_.find(kFailureKey);
+    if (failure != words_.end()) clients_.back()->out += spell_reply('*', failure->second);
     note_back(guest.peer.claim().rank);
   }
 

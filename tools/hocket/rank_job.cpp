@@ -10,6 +10,7 @@
 #include "exchange/load_topology.h"
 #include "exchange/schedule_format.h"
 #include "local_ranks.h"
+#include "net/cause.h"
 #include "planner/planner.h"
 #include "signals.h"
 #include "topology/spec.h"
@@ -225,9 +226,13 @@ Result<std::string> RankJob::agree(const std::string& key, const std::function<R
   }
   const Result<std::optional<std::string>> asked = job_.store->get(key, deadline);
   if (!asked) {
-    const Error lost{asked.error().code, fmt::format("{} lost {}: {}; after {}, at the step where rank 0 says '{}'",
-                                                     job_.members[rank()].text(), job_.members[0].text(),
-                                                     asked.error().text, talk_.transport->call_text(), key)};
+    const std::string me = job_.members[rank()].text();
+    const std::string root = job_.members[0].text();
+    const Error lost =
+        told_cause(*job_.store,
+                   {asked.error().code, fmt::format("{} lost {}: {}; after {}, at the step where rank 0 says '{}'", me,
+                                                    root, asked.error().text, talk_.transport->call_text(), key)},
+                   me, root);
     talk_.transport->fail(lost);  // or others would only see this rank leave
     return tl::unexpected<Error>(lost);
   }
