@@ -21,7 +21,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds kLook{5};  // between two looks for the private file
+constexpr milliseconds kLook{5};    // between two looks for the private file
+constexpr milliseconds kRetry{20};  // between two attempts to reach rank 0
 constexpr milliseconds kLastWord{100};
 /// Of a wait, after which it is asked whether the rank waited for has died.
 constexpr milliseconds kSlice{250};
@@ -135,24 +136,29 @@ class Joining {
     return error;
   }
 
-  Result<StoreClient> open_store(const Address& address, SteadyTime deadline) {
-    Result<StoreClient> store = StoreClient::connect(address, *job_.secret, launch_.rank, deadline);
+  Result<StoreClient> open_store(const Address& address, SteadyTime deadline,
+                                 Patience patience = Patience::kUntilItListens) {
+    Result<StoreClient> store = StoreClient::connect(address, *job_.secret, launch_.rank, deadline, patience);
     if (!store) return fail(store.error().code, "{}: store of {}: {}", own_name(), name_of(0), store.error().text);
     store->be_patient(options_.deadline);
     store->call_server(name_of(0));
     return store;
   }
 
-  /// Ranks that have met before hear meanwhile who will not come.
+  /// Ranks that can hear who will not come ask for it between attempts; where they have met before, also while rank 0
+  /// answers none.
   Result<StoreClient> reach_store(const Address& address) {
+    if (!options_.before.check) return open_store(address, options_.deadline);
     for (;;) {
       const SteadyTime now = steady_clock::now();
-      const SteadyTime until = options_.before.check ? std::min(options_.deadline, now + kAttempt) : options_.deadline;
-      Result<StoreClient> store = open_store(address, until);
-      const bool again = !store && until < options_.deadline &&
+      const bool met = !options_.before.names.empty();
+      const SteadyTime until = met ? std::min(options_.deadline, now + kAttempt) : options_.deadline;
+      Result<StoreClient> store = open_store(address, until, Patience::kItListens);
+      const bool again = !store && steady_clock::now() + kRetry < options_.deadline &&
                          (store.error().code == Code::kPeerFailed || store.error().code == Code::kTimeout);
       if (!again) return store;
       HOCKET_TRY(check_known());
+      std::this_thread::sleep_for(kRetry);
     }
   }
 

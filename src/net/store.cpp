@@ -254,8 +254,9 @@ StoreServer::StoreServer(std::unique_ptr<Service> service) : service_(std::move(
 StoreServer::~StoreServer() { service_->end(stays_); }
 
 Result<StoreClient> StoreClient::connect(const Address& address, const Secret& secret, std::uint32_t rank,
-                                         SteadyTime deadline) {
-  Result<Descriptor> socket = enter(address, secret, {Claim::Purpose::kStore, rank, 0}, deadline);
+                                         SteadyTime deadline, Patience patience) {
+  const Claim claim{Claim::Purpose::kStore, rank, 0};
+  Result<Descriptor> socket = enter(address, secret, claim, deadline, {.patience = patience});
   if (!socket) return tl::unexpected<Error>(std::move(socket.error()));
   StoreClient client(std::move(*socket), address.text());
   client.patient_until_ = deadline;

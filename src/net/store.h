@@ -51,7 +51,7 @@ class StoreClient {
  public:
   /// Until that deadline answers may take their time: rank 0 may be stopped for a while, or busy with hundreds.
   [[nodiscard]] static Result<StoreClient> connect(const Address& address, const Secret& secret, std::uint32_t rank,
-                                                   SteadyTime deadline);
+                                                   SteadyTime deadline, Patience patience = Patience::kUntilItListens);
   /// The same until then, of who has connected by a shorter deadline.
   void be_patient(SteadyTime until) { patient_until_ = until; }
   /// As errors shall call the rank that serves; before other threads ask.

@@ -27,6 +27,7 @@
 #include "base/listing.h"
 #include "base/say.h"
 #include "base/units.h"
+#include "lost_rank.h"
 #include "net/secret.h"
 #include "net/socket.h"
 #include "rank_lines.h"
@@ -48,10 +49,11 @@ constexpr std::chrono::milliseconds kSlice{200};  // of waiting for signals and 
 /// The first descriptor that nobody uses for something else.
 constexpr int kListenerDescriptor = 3;
 /// Variables of launchers, ours among them: a child has one launcher only.
-constexpr std::array<std::string_view, 18> kLaunchers{
-    "HOCKET_RANK=", "HOCKET_SIZE=", "HOCKET_LOCAL_", "HOCKET_ROOT=", "HOCKET_SECRET=",    "HOCKET_LISTENER=",
-    "HOCKET_JOB=",  "RANK=",        "WORLD_SIZE=",   "LOCAL_RANK=",  "LOCAL_WORLD_SIZE=", "OMPI_COMM_WORLD_",
-    "PMI_",         "MPI_LOCAL",    "SLURM_PROCID=", "SLURM_NTASKS", "SLURM_STEP_ID=",    "SLURM_LOCALID="};
+constexpr std::array<std::string_view, 19> kLaunchers{
+    "HOCKET_RANK=",     "HOCKET_SIZE=",      "HOCKET_LOCAL_",    "HOCKET_ROOT=",  "HOCKET_SECRET=",
+    "HOCKET_LISTENER=", "HOCKET_LOST=",      "HOCKET_JOB=",      "RANK=",         "WORLD_SIZE=",
+    "LOCAL_RANK=",      "LOCAL_WORLD_SIZE=", "OMPI_COMM_WORLD_", "PMI_",          "MPI_LOCAL",
+    "SLURM_PROCID=",    "SLURM_NTASKS",      "SLURM_STEP_ID=",   "SLURM_LOCALID="};
 /// What ranks in namespaces of their own are told anew: where they talk, and that each is on a host of its own.
 constexpr std::array<std::string_view, 4> kPlaces{
     "HOCKET_SOCKET_IFNAME=", "HOCKET_PORTS=", "HOCKET_CABLES=", "HOCKET_HOSTID="};
@@ -179,6 +181,7 @@ class LocalRanks {
     sigset_t watched = ending_signals();
     sigaddset(&watched, SIGCHLD);
     HOCKET_TRY_ASSIGN(lines_, RankLines::make());
+    HOCKET_TRY_ASSIGN(lost_, LostRank::make());
     sigset_t before;
     ::pthread_sigmask(SIG_BLOCK, &watched, &before);
     signals_.reset(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -230,6 +233,7 @@ class LocalRanks {
     }
     variables.push_back("HOCKET_ROOT=" + root.text());
     variables.push_back("HOCKET_SECRET=" + secret.text());
+    variables.push_back(lost_.variable());
     if (rank == 0) variables.push_back(fmt::format("HOCKET_LISTENER={}", kListenerDescriptor));
     return variables;
   }
@@ -278,6 +282,7 @@ class LocalRanks {
       left_over_.push_back(rank);
       return 0;
     }
+    lost_.note(rank, process, WTERMSIG(status));
     say("hocket: rank {} (pid {}) was ended by signal {} ({})\n", rank, process, WTERMSIG(status),
         ::sigdescr_np(WTERMSIG(status)));
     return 3;
@@ -323,6 +328,7 @@ class LocalRanks {
   PlacedRanks placed_;
   std::vector<Child> children_;
   RankLines lines_;
+  LostRank lost_;
   Descriptor signals_;
   pid_t group_ = 0;
   int interrupted_ = 0;

@@ -10,6 +10,7 @@
 #include "exchange/load_topology.h"
 #include "exchange/schedule_format.h"
 #include "local_ranks.h"
+#include "lost_rank.h"
 #include "net/cause.h"
 #include "planner/planner.h"
 #include "signals.h"
@@ -135,9 +136,14 @@ Result<Settings> JobFlags::settings(const Launch& launch) const {
 }
 
 Result<Job> join_and_put_away(RendezvousOptions options) {
-  if (options.launch.rank != 0) return join(options);
-  const HeldSignals held;
-  options.before.check = [&held] { return held.check(); };
+  std::optional<HeldSignals> held;
+  if (options.launch.rank == 0) held.emplace();
+  if (held || LostRank::may_be_noted()) {
+    options.before.check = [&held, me = options.launch.rank]() -> Result<void> {
+      if (held) HOCKET_TRY(held->check());
+      return LostRank::check(me);
+    };
+  }
   return join(options);
 }
 
