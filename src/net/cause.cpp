@@ -21,7 +21,7 @@ std::optional<Error> read_failure(const std::string& words) {
   return Error{static_cast<Code>(code), std::string(after + 1, end)};
 }
 
-Error told_cause(StoreClient& store, Error error, const std::string& me, const std::string& root) {
+Error told_cause(StoreClient& store, Error error, const std::string& me) {
   if (error.text.starts_with("store of ")) error.text = me + ": " + error.text;
   if (error.code != Code::kPeerFailed) return error;
   // Refused where another has told before: those words come before the refusal.
@@ -29,7 +29,7 @@ Error told_cause(StoreClient& store, Error error, const std::string& me, const s
   const StoreClient::Overheard heard = store.overhear();
   if (const std::optional<Error> told = heard.failure ? read_failure(*heard.failure) : std::nullopt)
     return {told->code, fmt::format("{} was told: {}", me, told->text)};
-  const std::string lost = " lost " + root;
+  const std::string lost = " lost " + store.server();
   if (heard.died && error.text.find(lost) == std::string::npos)
     return {Code::kPeerFailed, fmt::format("{}{}: it ended without a word", me, lost)};
   return error;

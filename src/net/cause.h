@@ -18,7 +18,7 @@ namespace hocket {
 [[nodiscard]] std::optional<Error> read_failure(const std::string& words);
 
 /// The error by which `me` ends that has met this one. Of lost ranks (kPeerFailed): what another has told before, or
-/// that rank 0, called `root`, has died; where nobody has told, this one is told. Any other is the rank's own.
-[[nodiscard]] Error told_cause(StoreClient& store, Error error, const std::string& me, const std::string& root);
+/// that rank 0 has died; where nobody has told, this one is told. Any other is the rank's own.
+[[nodiscard]] Error told_cause(StoreClient& store, Error error, const std::string& me);
 
 }  // namespace hocket

@@ -125,8 +125,7 @@ class Joining {
       std::this_thread::sleep_for(kLook);
     }
     if (!job_.store) return error;
-    const std::string root = job_.members.empty() ? name_of(0) : name_of(job_.members[0]);
-    error = told_cause(*job_.store, std::move(error), own_name(), root);
+    error = told_cause(*job_.store, std::move(error), own_name());
     check_at_ = {};
     // Unless all hear elsewhere who will not come, or this rank shall end now.
     if (launch_.rank == 0 && error.code == Code::kPeerFailed && check_known()) {
@@ -141,7 +140,6 @@ class Joining {
     Result<StoreClient> store = StoreClient::connect(address, *job_.secret, launch_.rank, deadline, patience);
     if (!store) return fail(store.error().code, "{}: store of {}: {}", own_name(), name_of(0), store.error().text);
     store->be_patient(options_.deadline);
-    store->call_server(name_of(0));
     return store;
   }
 
@@ -179,7 +177,8 @@ class Joining {
       HOCKET_TRY_ASSIGN(listener, std::move(made));
     }
     HOCKET_TRY_ASSIGN(const Address address, local_address(listener));
-    HOCKET_TRY_ASSIGN(job_.server, StoreServer::start(std::move(listener), *job_.secret));
+    const std::string me = name_of(Member{0, host_name(), ::getpid(), {}, {}});
+    HOCKET_TRY_ASSIGN(job_.server, StoreServer::start(std::move(listener), *job_.secret, me));
     if (!root.file.empty()) {
       HOCKET_TRY_ASSIGN(file_,
                         PrivateFile::write(root.file, RootWords{address, job_.secret->text()}.text(), root.folder));

@@ -238,7 +238,7 @@ Result<std::string> RankJob::agree(const std::string& key, const std::function<R
         told_cause(*job_.store,
                    {asked.error().code, fmt::format("{} lost {}: {}; after {}, at the step where rank 0 says '{}'", me,
                                                     root, asked.error().text, talk_.transport->call_text(), key)},
-                   me, root);
+                   me);
     talk_.transport->fail(lost);  // or others would only see this rank leave
     return tl::unexpected<Error>(lost);
   }

@@ -66,7 +66,7 @@ class Meeting {
   Result<HostGroup> run() {
     Result<HostGroup> met = meet();
     if (met) return met;
-    Error cause = told_cause(*job_.store, std::move(met.error()), me().text(), job_.members[0].text());
+    Error cause = told_cause(*job_.store, std::move(met.error()), me().text());
     leave_together();
     return tl::unexpected<Error>(std::move(cause));
   }
