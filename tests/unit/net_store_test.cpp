@@ -76,11 +76,12 @@ TEST_F(NetTcpStoreUnasked, WordsOfAFailureLieWithAllWhenServerAndSenderHaveEnded
 }
 
 TEST_F(NetTcpStoreUnasked, WhoComesAfterAFailureHearsOfIt) {
-  auto server = *StoreServer::start(std::move(listener_), secret_);
+  auto server = *StoreServer::start(std::move(listener_), secret_, "rank 0 (host a)");
   StoreClient first = connect(1);
   EXPECT_TRUE(first.tell_failure("rank 5 has died", soon()));
   StoreClient late = connect(2);
   EXPECT_EQ(overheard(late).failure.value_or("nothing"), "rank 5 has died");
+  EXPECT_EQ(late.server(), "rank 0 (host a)");
 }
 
 TEST_F(NetTcpStoreUnasked, OfLostRanksTheOneThatWasToldOfFirstIsTheCause) {

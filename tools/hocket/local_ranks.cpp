@@ -188,7 +188,7 @@ class LocalRanks {
     const Result<void> started = start(before);
     if (!started) end_all();
     while (left() > 0) {
-      if (!step()) end_all();
+      if (!step() || !can_reach()) end_all();
       reap();
     }
     lines_.pass_on(true);
@@ -196,6 +196,7 @@ class LocalRanks {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     HOCKET_TRY(started);
     if (interrupted_ != 0) return kSignalled + interrupted_;
+    HOCKET_TRY(reach_);
     int worst = 0;
     for (const Child& child : children_) {
       if (gravity(child.status.value_or(4)) > gravity(worst)) worst = child.status.value_or(4);
@@ -268,6 +269,13 @@ class LocalRanks {
     return interrupted_ == 0 && (!give_up_ || steady_clock::now() < *give_up_);
   }
 
+  /// What ranks say that cannot reach each other any more says nothing.
+  bool can_reach() {
+    if (reach_ && placed_.check) reach_ = placed_.check();
+    if (!reach_) lines_.silence();
+    return reach_.has_value();
+  }
+
   void end_all() {
     ending_ = true;
     if (group_ > 0) ::kill(-group_, SIGKILL);
@@ -290,7 +298,7 @@ class LocalRanks {
 
   /// One line for all; none where not all could be started, which is said instead.
   void say_who_was_left() const {
-    if (left_over_.empty() || !give_up_) return;
+    if (left_over_.empty() || !give_up_ || !reach_) return;
     const std::span<const std::uint32_t> listed(left_over_.data(), listed_of(left_over_.size()));
     const bool one = left_over_.size() == 1;
     say("hocket: rank{} {}{} {} still there {} after another had ended badly, and {} ended\n", one ? "" : "s",
@@ -337,6 +345,7 @@ class LocalRanks {
   std::optional<SteadyTime> give_up_;
   std::vector<std::uint32_t> left_over_;  // ranks that this process has ended
   bool ending_ = false;
+  Result<void> reach_;
 };
 
 }  // namespace
