@@ -53,6 +53,8 @@ class LabNetwork {
   [[nodiscard]] Result<std::vector<std::uint64_t>> packets_sent_again() const;
   static constexpr std::uint64_t kPacketBytes = 1514;
 
+  /// An error when some cables carry nothing any more.
+  [[nodiscard]] Result<void> check() const { return slow_.check(); }
   /// Cables whose latency is real, not only planned with.
   [[nodiscard]] std::size_t slow_cables() const { return slow_.count(); }
 

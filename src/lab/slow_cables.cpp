@@ -82,7 +82,7 @@ const timespec* time_to_next(std::span<const Direction> directions, timespec& ro
 }  // namespace
 
 SlowCables::~SlowCables() {
-  if (carrier_ <= 0) return;
+  if (carrier_ <= 0 || !check()) return;
   ::kill(carrier_, SIGKILL);
   while (::waitpid(carrier_, nullptr, 0) < 0 && errno == EINTR) {
   }
@@ -104,6 +104,13 @@ Result<void> SlowCables::add_end(const CableEnd& end, const NetworkNamespace& th
                 system_words(errno));
   ends_.push_back({std::move(device), end.latency});
   return {};
+}
+
+/// It may have been waited for elsewhere, as any child.
+Result<void> SlowCables::check() const {
+  if (carrier_ <= 0 || ::waitpid(carrier_, nullptr, WNOHANG) == 0) return {};
+  return fail(Code::kPeerFailed, "the process that holds frames for the latency of {} cables (pid {}) has ended",
+              count(), carrier_);
 }
 
 Result<void> SlowCables::start() {

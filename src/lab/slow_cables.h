@@ -29,6 +29,8 @@ class SlowCables {
   [[nodiscard]] Result<void> add_end(const CableEnd& end, const NetworkNamespace& there, const NetworkNamespace& home);
   /// Ends two by two, in the order in which they were added, become cables; from now on frames move.
   [[nodiscard]] Result<void> start();
+  /// An error when that process has ended: nothing passes these cables any more.
+  [[nodiscard]] Result<void> check() const;
   [[nodiscard]] std::size_t count() const { return ends_.size() / 2; }
 
  private:

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "base/listing.h"
+#include "net/cause.h"
 #include "net/descriptor_limit.h"
 #include "net/private_file.h"
 #include "net/root.h"
@@ -20,7 +21,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds kLook{5};  // between two looks for the private file
+constexpr milliseconds kLook{5};    // between two looks for the private file
+constexpr milliseconds kRetry{20};  // between two attempts to reach rank 0
 constexpr milliseconds kLastWord{100};
 /// Of a wait, after which it is asked whether the rank waited for has died.
 constexpr milliseconds kSlice{250};
@@ -122,28 +124,39 @@ class Joining {
       if (steady_clock::now() >= until) break;
       std::this_thread::sleep_for(kLook);
     }
-    if (error.text.starts_with("store of ")) error.text = own_name() + ": " + error.text;
+    if (!job_.store) return error;
+    error = told_cause(*job_.store, std::move(error), own_name());
+    check_at_ = {};
+    // Unless all hear elsewhere who will not come, or this rank shall end now.
+    if (launch_.rank == 0 && error.code == Code::kPeerFailed && check_known()) {
+      gate_.reset();  // whoever comes to connect goes on too
+      await_readers();
+    }
     return error;
   }
 
-  Result<StoreClient> open_store(const Address& address, SteadyTime deadline) {
-    Result<StoreClient> store = StoreClient::connect(address, *job_.secret, launch_.rank, deadline);
+  Result<StoreClient> open_store(const Address& address, SteadyTime deadline,
+                                 Patience patience = Patience::kUntilItListens) {
+    Result<StoreClient> store = StoreClient::connect(address, *job_.secret, launch_.rank, deadline, patience);
     if (!store) return fail(store.error().code, "{}: store of {}: {}", own_name(), name_of(0), store.error().text);
     store->be_patient(options_.deadline);
-    store->call_server(name_of(0));
     return store;
   }
 
-  /// Ranks that have met before hear meanwhile who will not come.
+  /// Ranks that can hear who will not come ask for it between attempts; where they have met before, also while rank 0
+  /// answers none.
   Result<StoreClient> reach_store(const Address& address) {
+    if (!options_.before.check) return open_store(address, options_.deadline);
     for (;;) {
       const SteadyTime now = steady_clock::now();
-      const SteadyTime until = options_.before.check ? std::min(options_.deadline, now + kAttempt) : options_.deadline;
-      Result<StoreClient> store = open_store(address, until);
-      const bool again = !store && until < options_.deadline &&
+      const bool met = !options_.before.names.empty();
+      const SteadyTime until = met ? std::min(options_.deadline, now + kAttempt) : options_.deadline;
+      Result<StoreClient> store = open_store(address, until, Patience::kItListens);
+      const bool again = !store && steady_clock::now() + kRetry < options_.deadline &&
                          (store.error().code == Code::kPeerFailed || store.error().code == Code::kTimeout);
       if (!again) return store;
       HOCKET_TRY(check_known());
+      std::this_thread::sleep_for(kRetry);
     }
   }
 
@@ -164,7 +177,8 @@ class Joining {
       HOCKET_TRY_ASSIGN(listener, std::move(made));
     }
     HOCKET_TRY_ASSIGN(const Address address, local_address(listener));
-    HOCKET_TRY_ASSIGN(job_.server, StoreServer::start(std::move(listener), *job_.secret));
+    const std::string me = name_of(Member{0, host_name(), ::getpid(), {}, {}});
+    HOCKET_TRY_ASSIGN(job_.server, StoreServer::start(std::move(listener), *job_.secret, me));
     if (!root.file.empty()) {
       HOCKET_TRY_ASSIGN(file_,
                         PrivateFile::write(root.file, RootWords{address, job_.secret->text()}.text(), root.folder));

@@ -33,8 +33,8 @@ constexpr milliseconds kMoment{100};
 /// The thread behind a StoreServer: the gate, the clients that came through it, and who waits for which key.
 class StoreServer::Service {
  public:
-  Service(Descriptor listener, const Secret& secret, Descriptor stop)
-      : secret_(secret), gate_(std::move(listener), secret_), stop_(std::move(stop)) {}
+  Service(Descriptor listener, const Secret& secret, std::string name, Descriptor stop)
+      : secret_(secret), name_(std::move(name)), gate_(std::move(listener), secret_), stop_(std::move(stop)) {}
 
   void begin() {
     thread_ = std::jthread([this] { serve(); });
@@ -132,6 +132,9 @@ class StoreServer::Service {
     clients_.push_back(std::make_unique<Client>());
     clients_.back()->socket = std::move(guest.socket);
     clients_.back()->rank = guest.peer.claim().rank;
+    clients_.back()->out = spell_reply('=', name_);
+    const auto failure = words_.find(kFailureKey);
+    if (failure != words_.end()) clients_.back()->out += spell_reply('*', failure->second);
     note_back(guest.peer.claim().rank);
   }
 
@@ -217,6 +220,7 @@ class StoreServer::Service {
   }
 
   Secret secret_;
+  std::string name_;  // of the rank that serves
   Gate gate_;
   Descriptor stop_;
   bool stays_ = false;  // of the thread
@@ -227,10 +231,10 @@ class StoreServer::Service {
   std::jthread thread_;
 };
 
-Result<std::unique_ptr<StoreServer>> StoreServer::start(Descriptor listener, const Secret& secret) {
+Result<std::unique_ptr<StoreServer>> StoreServer::start(Descriptor listener, const Secret& secret, std::string name) {
   Descriptor stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop.open()) return fail(Code::kResourceExhausted, "no event descriptor: {}", system_words(errno));
-  auto service = std::make_unique<Service>(std::move(listener), secret, std::move(stop));
+  auto service = std::make_unique<Service>(std::move(listener), secret, std::move(name), std::move(stop));
   try {
     service->begin();
   } catch (const std::system_error& error) {
@@ -252,8 +256,9 @@ StoreServer::StoreServer(std::unique_ptr<Service> service) : service_(std::move(
 StoreServer::~StoreServer() { service_->end(stays_); }
 
 Result<StoreClient> StoreClient::connect(const Address& address, const Secret& secret, std::uint32_t rank,
-                                         SteadyTime deadline) {
-  Result<Descriptor> socket = enter(address, secret, {Claim::Purpose::kStore, rank, 0}, deadline);
+                                         SteadyTime deadline, Patience patience) {
+  const Claim claim{Claim::Purpose::kStore, rank, 0};
+  Result<Descriptor> socket = enter(address, secret, claim, deadline, {.patience = patience});
   if (!socket) return tl::unexpected<Error>(std::move(socket.error()));
   StoreClient client(std::move(*socket), address.text());
   client.patient_until_ = deadline;
@@ -288,6 +293,8 @@ Result<std::string> StoreClient::hear(SteadyTime until) {
         failure_ = body->substr(1);
       } else if (body->starts_with('.')) {
         leaves_ = true;
+      } else if (body->starts_with('=')) {
+        server_ = body->substr(1);
       } else if (owed_ > 0 && !body->empty()) {
         --owed_;
         return std::move(*body);

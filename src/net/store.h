@@ -36,7 +36,9 @@ inline constexpr std::string_view kLostKey = "lost";
 /// After stay() it serves all who have come until they have gone, five seconds at most: they may meet through it.
 class StoreServer {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<StoreServer>> start(Descriptor listener, const Secret& secret);
+  /// `name`: of the rank that serves; each client hears it first.
+  [[nodiscard]] static Result<std::unique_ptr<StoreServer>> start(Descriptor listener, const Secret& secret,
+                                                                  std::string name = "rank 0");
   ~StoreServer();
   void stay(bool stays = true) { stays_ = stays; }
 
@@ -51,11 +53,12 @@ class StoreClient {
  public:
   /// Until that deadline answers may take their time: rank 0 may be stopped for a while, or busy with hundreds.
   [[nodiscard]] static Result<StoreClient> connect(const Address& address, const Secret& secret, std::uint32_t rank,
-                                                   SteadyTime deadline);
+                                                   SteadyTime deadline, Patience patience = Patience::kUntilItListens);
   /// The same until then, of who has connected by a shorter deadline.
   void be_patient(SteadyTime until) { patient_until_ = until; }
-  /// As errors shall call the rank that serves; before other threads ask.
+  /// As errors call the rank that serves; before other threads ask.
   void call_server(std::string name) { server_ = std::move(name); }
+  [[nodiscard]] const std::string& server() const { return server_; }
 
   [[nodiscard]] Result<void> set(std::string_view key, std::string_view value, SteadyTime deadline);
   /// Waits until somebody sets it; nothing when the deadline comes first.

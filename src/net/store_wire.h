@@ -1,7 +1,8 @@
 // The words between StoreClient and StoreServer, as pure functions.
 //   request  length u32, then: 'S' key-length u16 key value   |   'G' milliseconds u32 key
 //   reply    length u32, then: '+' value   |   '-' (not there in time)   |   '!' words (refused)
-//   unasked  length u32, then: '*' words of a failure   |   '.' (the server ends in order)
+//   unasked  length u32, then: '=' name of the rank that serves, first of all   |   '*' words of a failure
+//            |   '.' (the server ends in order)
 // Little-endian. Threading: pure functions. Refuses: requests beyond kStoreRequestMax or cut short (nothing comes
 // back).
 #pragma once

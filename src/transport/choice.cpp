@@ -3,6 +3,14 @@
 #include "transport/mixed/mixed_rank.h"
 
 namespace hocket {
+namespace {
+
+/// Where the store has gone, the first call says why.
+void say_met(Job& job, SteadyTime deadline) {
+  if (job.store) std::ignore = job.store->set(met_key(job.launch.rank), "", deadline);
+}
+
+}  // namespace
 
 Result<TransportChoice> transport_named(const std::string& name) {
   TransportChoice choice;
@@ -22,13 +30,13 @@ Result<OpenTransport> open_transport(Job& job, const TransportChoice& choice, St
   const std::shared_ptr<Witness> witness = make_witness(job);
   if (choice.plug_in != nullptr) {
     HOCKET_TRY_ASSIGN(auto plugged, choice.plug_in->open(job, deadline));
-    if (job.store) HOCKET_TRY(job.store->set(met_key(rank), "", deadline));
+    say_met(job, deadline);
     return OpenTransport{choice.name, {}, std::move(plugged)};
   }
   std::vector<std::string> names;
   names.reserve(job.members.size());
   for (const Member& member : job.members) names.push_back(member.text());
-  if (job.store) HOCKET_TRY(job.store->set(met_key(rank), "", deadline));
+  say_met(job, deadline);
   if (host.segment && host.ranks.size() == job.members.size()) {
     auto through_memory = ShmRank::make(rank, std::move(names), std::move(host.segment), std::move(job.links),
                                         {.lends = choice.lends, .wake = {}});

@@ -96,7 +96,9 @@ void StreamRank::raise(Error error) {
 }
 
 bool StreamRank::report_failure(TransportEvents& events) {
-  if (in_doubt() && (!hears_others() || std::chrono::steady_clock::now() >= verdict_at_)) conclude();
+  // Of one alone there is no doubt when nobody else is there.
+  const bool clear = losses_.size() < 2 && !hears_others();
+  if (in_doubt() && (clear || std::chrono::steady_clock::now() >= verdict_at_)) conclude();
   if (!failure_) return false;
   verdict_at_ = SteadyTime::max();
   events.failed(*failure_);

@@ -1,6 +1,6 @@
 #include "transport/witness.h"
 
-#include <charconv>
+#include "net/cause.h"
 
 namespace hocket {
 namespace {
@@ -15,27 +15,18 @@ class StoreWitness final : public Witness {
   StoreWitness(StoreClient& store, std::string root) : store_(&store), root_(std::move(root)) {}
 
   void tell(const Error& error) override {
-    const std::string words = fmt::format("{} {}", static_cast<int>(error.code), error.text);
     // Another rank may have told before, or nobody be there: no more can be done.
-    [[maybe_unused]] const Result<void> told = store_->tell_failure(words, steady_clock::now() + kAnswer);
+    [[maybe_unused]] const Result<void> told =
+        store_->tell_failure(failure_words(error), steady_clock::now() + kAnswer);
   }
 
   Testimony ask() override {
     const StoreClient::Overheard heard = store_->overhear();
-    if (heard.failure) return {read(*heard.failure), {}};
+    if (heard.failure) return {read_failure(*heard.failure), {}};
     return {{}, heard.died ? root_ : ""};
   }
 
  private:
-  static std::optional<Error> read(const std::string& words) {
-    int code = -1;
-    const char* const end = words.data() + words.size();
-    const auto [after, wrong] = std::from_chars(words.data(), end, code);
-    if (wrong != std::errc() || code < 0 || code > static_cast<int>(Code::kInternal) || end - after < 2)
-      return std::nullopt;
-    return Error{static_cast<Code>(code), std::string(after + 1, end)};
-  }
-
   StoreClient* store_;
   std::string root_;
 };

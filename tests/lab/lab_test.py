@@ -197,6 +197,28 @@ class Test:
         self.expect(within(10, lambda: self.ranks_of(running.pid) == 0), f"{name}: ranks left")
         self.expect(within(10, lambda: namespaces() <= before), f"{name}: namespaces left: {namespaces() - before}")
 
+    def without_carrier(self):
+        """The process that holds frames ends: nobody waits for a deadline, and one line says why."""
+        plan = self.plan("mesh:2x2", "ring")
+        running = subprocess.Popen([self.binary, "run", plan, "--lab", "mesh:2x2", "--link", "1Mb/s,5ms", "--size",
+                                    "16MiB", "--timeout", "1000s"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, start_new_session=True)
+        self.expect(within(30, lambda: self.ranks_of(running.pid) == 5), "carrier: no ranks were started")
+        words = [pathlib.Path(f"/proc/{pid}/cmdline") for pid in (running.pid, *self.children_of(running.pid))]
+        carrier = next(word.parent.name for word in words[1:] if word.read_text() == words[0].read_text())
+        os.kill(int(carrier), signal.SIGKILL)
+        try:
+            out, err = running.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            out, err = running.communicate()
+        said = err.count("\n") == 1 and f"(pid {carrier}) has ended" in err
+        self.expect(running.returncode == 3 and said and not out, f"carrier: status {running.returncode}: {err}{out}")
+
+    @staticmethod
+    def children_of(process):
+        return pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()
+
     @staticmethod
     def ranks_of(session):
         """Processes of a session apart from its leader."""
@@ -232,6 +254,7 @@ def main():
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
             test.ended_by(number, "20us", 4)
         test.ended_by(signal.SIGKILL, "1ms", 5)  # one moves the frames of slow cables
+        test.without_carrier()
     for what in test.wrong:
         print("wrong:", what)
     return 1 if test.wrong else 0

@@ -12,6 +12,9 @@
 
 #include "base/random.h"
 #include "base/result.h"
+#include "net/private_file.h"
+#include "net/rendezvous.h"
+#include "net/root.h"
 #include "support/api_ranks.h"
 #include "support/message_ways.h"
 
@@ -199,9 +202,100 @@ TEST(ApiMeeting, ARankThatDiesBeforeAllHaveMetIsLostAndNotMissing) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(15));  // of 20 until the deadline
   for (const std::uint32_t r : {0U, 3U}) {
     const std::string& said = ends[r].said;
-    EXPECT_TRUE(said.starts_with(fmt::format("rank {} lost rank 2 (host ", r))) << said;
+    EXPECT_TRUE(said.starts_with(fmt::format("rank {} ", r))) << said;
+    EXPECT_NE(said.find(" lost rank 2 (host "), std::string::npos) << said;
     EXPECT_NE(said.find(") before all ranks were connected"), std::string::npos) << said;
   }
+}
+
+/// A rank played as far as wanted: it has left word of itself in the store of rank 0.
+class PlayedRank {
+ public:
+  static Result<PlayedRank> come() {
+    const SteadyTime limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    HOCKET_TRY_ASSIGN(const std::optional<Launch> launch, read_launch(environment));
+    HOCKET_TRY_ASSIGN(const Root root, find_root(*launch, false));
+    for (;;) {
+      HOCKET_TRY_ASSIGN(const std::optional<std::string> words, read_private(root.file));
+      if (words) {
+        HOCKET_TRY_ASSIGN(const RootWords there, parse_root(*words));
+        HOCKET_TRY_ASSIGN(Secret secret, Secret::from_text(there.secret));
+        HOCKET_TRY_ASSIGN(StoreClient store, StoreClient::connect(there.address, secret, launch->rank, limit));
+        HOCKET_TRY(store.set(
+            fmt::format("member/{}", launch->rank),
+            fmt::format("127.0.0.1:1 {} {} 1 {} {}", ::getpid(), launch->size, HostPlace::own().text(), host_name()),
+            limit));
+        return PlayedRank(launch->rank, std::move(secret), std::move(store), limit);
+      }
+      if (std::chrono::steady_clock::now() >= limit) return fail(Code::kTimeout, "rank 0 does not come");
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
+  Result<void> connect_to(std::uint32_t lower) {
+    HOCKET_TRY_ASSIGN(const std::string words, await(fmt::format("member/{}", lower)));
+    HOCKET_TRY_ASSIGN(const Endpoint endpoint, parse_endpoint(words.substr(0, words.find(' '))));
+    HOCKET_TRY_ASSIGN(const Address address, resolve(endpoint));
+    HOCKET_TRY_ASSIGN(Descriptor link, enter(address, secret_, {Claim::Purpose::kLink, rank_, 0}, limit_));
+    links_.push_back(std::move(link));
+    return {};
+  }
+
+  Result<std::string> await(const std::string& key) {
+    HOCKET_TRY_ASSIGN(const std::optional<std::string> words, store_.get(key, limit_));
+    if (!words) return fail(Code::kTimeout, "no {}", key);
+    return *words;
+  }
+
+ private:
+  PlayedRank(std::uint32_t rank, Secret secret, StoreClient store, SteadyTime limit)
+      : rank_(rank), secret_(std::move(secret)), store_(std::move(store)), limit_(limit) {}
+
+  std::uint32_t rank_;
+  Secret secret_;
+  StoreClient store_;
+  SteadyTime limit_;
+  std::vector<Descriptor> links_;
+};
+
+/// Of all ranks but the victim, none of which may have waited for its deadline.
+void expect_lost(const std::vector<RankEnd>& ends, std::uint32_t victim) {
+  EXPECT_EQ(ends[victim].signal, SIGKILL) << ends[victim].said;
+  for (std::uint32_t r = 0; r < ends.size(); ++r) {
+    if (r == victim) continue;
+    EXPECT_EQ(wrong_in(ends[r].said, {.way = {}, .victim = victim}), "") << "rank " << r << " says: " << ends[r].said;
+    EXPECT_NE(ends[r].said.find(fmt::format("lost rank {} (host ", victim)), std::string::npos) << ends[r].said;
+  }
+}
+
+TEST(ApiMeeting, ARankThatEndsForADeathIsNotNamedByThoseThatWaitForIt) {
+  const std::vector<RankEnd> ends = test::run_forked(4, [](std::uint32_t rank) -> std::string {
+    if (rank == 3) {  // it dies connected with two of the others, which then wait for the third
+      auto played = PlayedRank::come();
+      SAY_ERROR(played);
+      for (const std::uint32_t lower : {0U, 1U}) SAY_ERROR(played->connect_to(lower));
+      for (const std::uint32_t lower : {0U, 1U}) SAY_ERROR(played->await(fmt::format("shm/{}", lower)));
+      ::raise(SIGKILL);
+    }
+    SAY_ERROR(test::connect());
+    return "success";
+  });
+  expect_lost(ends, 3);
+}
+
+TEST(ApiMeeting, WhoComesAfterADeathHearsOfItFromRank0) {
+  const auto began = std::chrono::steady_clock::now();
+  const std::vector<RankEnd> ends = test::run_forked(3, [](std::uint32_t rank) -> std::string {
+    if (rank == 1) {
+      SAY_ERROR(PlayedRank::come());
+      ::raise(SIGKILL);
+    }
+    if (rank == 2) std::this_thread::sleep_for(std::chrono::seconds(1));
+    SAY_ERROR(test::connect());
+    return "success";
+  });
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(15));  // of 20 until the deadline
+  expect_lost(ends, 1);
 }
 
 }  // namespace

@@ -84,6 +84,16 @@ TEST(Launcher, ARankKilledBeforeAllHaveMetEndsTheOthersSoonAndIsTheCause) {
   EXPECT_EQ(lines_with(end.err, " 0 ps "), 0) << end.err;
 }
 
+TEST(Launcher, RanksThatCannotMissAKilledOneHearOfItFromTheLauncher) {
+  for (const int victim : {0, 1}) {  // before it serves, or before it has come
+    Process job = bench_beside(fmt::format("kill -KILL ${{c[{}]}}", victim));
+    const Ended end = job.wait(seconds(30));
+    EXPECT_EQ(end.status, 3) << end.err;
+    EXPECT_EQ(lines_with(end.err, fmt::format(" lost rank {} (host ", victim)), 2) << end.err;
+    EXPECT_EQ(lines_with(end.err, "still there"), 0) << end.err;
+  }
+}
+
 TEST(Launcher, RanksThatCannotBeStartedAreTheOnlyLine) {
   const std::string other = ::geteuid() == 0 ? "setpriv --reuid 65534 --regid 65534 --clear-groups " : "";
   const std::string limited =

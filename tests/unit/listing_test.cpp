@@ -41,7 +41,7 @@ class Crowd final : public StreamRank {
   [[nodiscard]] std::string text_when_all_are_lost() {
     for (std::uint32_t peer = 1; peer < rank_count(); ++peer) closed(peer, "it closed the connection");
     LastError last;
-    poll(last);
+    while (!failure()) poll(last);
     return last.text;
   }
 

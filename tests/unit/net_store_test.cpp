@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "net/cause.h"
 #include "net/store.h"
 #include "net/store_wire.h"
 
@@ -72,6 +73,39 @@ TEST_F(NetTcpStoreUnasked, WordsOfAFailureLieWithAllWhenServerAndSenderHaveEnded
   }
   EXPECT_FALSE(busy.get("key", soon()));
   EXPECT_EQ(busy.overhear().failure.value_or("nothing"), "rank 5 has died");
+}
+
+TEST_F(NetTcpStoreUnasked, WhoComesAfterAFailureHearsOfIt) {
+  auto server = *StoreServer::start(std::move(listener_), secret_, "rank 0 (host a)");
+  StoreClient first = connect(1);
+  EXPECT_TRUE(first.tell_failure("rank 5 has died", soon()));
+  StoreClient late = connect(2);
+  EXPECT_EQ(overheard(late).failure.value_or("nothing"), "rank 5 has died");
+  EXPECT_EQ(late.server(), "rank 0 (host a)");
+}
+
+TEST_F(NetTcpStoreUnasked, OfLostRanksTheOneThatWasToldOfFirstIsTheCause) {
+  auto server = *StoreServer::start(std::move(listener_), secret_);
+  StoreClient own = connect(4);
+  StoreClient first = connect(1);
+  StoreClient second = connect(2);
+  StoreClient third = connect(3);
+  EXPECT_EQ(told_cause(own, {Code::kMismatch, "rank 4 wants more"}, "rank 4").text, "rank 4 wants more");
+  EXPECT_EQ(told_cause(first, {Code::kPeerFailed, "rank 1 lost rank 5"}, "rank 1").text, "rank 1 lost rank 5");
+  EXPECT_EQ(told_cause(second, {Code::kPeerFailed, "rank 2 lost rank 1"}, "rank 2").text,
+            "rank 2 was told: rank 1 lost rank 5");
+  server.reset();
+  EXPECT_EQ(told_cause(third, {Code::kPeerFailed, "store of rank 0: it ended"}, "rank 3").text,
+            "rank 3 was told: rank 1 lost rank 5");
+}
+
+TEST_F(NetTcpStoreUnasked, AServerThatEndsWithoutAWordIsTheRankThatIsLost) {
+  auto [client, server] = connect_bare();
+  const std::string name = spell_reply('=', "rank 0 (host a)");
+  EXPECT_TRUE(write_all(server, std::as_bytes(std::span(name)), soon()));
+  server.reset();
+  EXPECT_EQ(told_cause(client, {Code::kPeerFailed, "rank 1 lost rank 2"}, "rank 1").text,
+            "rank 1 lost rank 0 (host a): it ended without a word");
 }
 
 TEST_F(NetTcpStoreUnasked, WordsOfAClientThatHasGoneCount) {

@@ -71,6 +71,12 @@ TEST_F(TransportWitness, WhoHasDiedIsNamedAlsoBeforeItsStreamHasEnded) {
   EXPECT_EQ(late_.said_after({2}).text, "rank 3 (host a) lost rank 0 (host a): it ended without a word");
 }
 
+TEST_F(TransportWitness, ItHasAMomentToHearWhoOfSeveralHasDiedAlsoWhenAllAreGone) {
+  const SteadyTime begin = steady_clock::now();
+  late_.said_after({0, 1, 2});
+  EXPECT_GE(steady_clock::now() - begin, std::chrono::milliseconds(15));
+}
+
 TEST_F(TransportWitness, WithoutWordsAllThatAreLostAreNamed) {
   const Error said = late_.said_after({2, 1});
   EXPECT_EQ(said.text,

@@ -121,6 +121,7 @@ Result<Outcome> run_once(PlacedRanks ranks, const LabNetwork& network, const std
   HOCKET_TRY_ASSIGN(ranks.listener, network.listen_at_rank_0());
   ranks.variables.push_back("HOCKET_CABLES=" + table.path());
   ranks.output = output.descriptor();
+  ranks.check = [&network] { return network.check(); };
   Outcome outcome;
   HOCKET_TRY_ASSIGN(outcome.status, run_placed_ranks(std::move(ranks)));
   if (outcome.status > 1) return outcome;
@@ -242,6 +243,45 @@ Result<void> refuse_launcher(const LabRequest& request, std::uint32_t ranks) {
   return {};
 }
 
+/// The table of all plans, and the status.
+Result<int> measure_all(const LabRequest& request, std::span<const Order> orders, const Topology& topology,
+                        LabNetwork& network) {
+  LabReport report{.topology = &topology, .slow_cables = network.slow_cables(), .loss = request.lab.loss, .rows = {}};
+  HOCKET_TRY_ASSIGN(report.goodput_share, measure_goodput(network));
+  HOCKET_TRY(check_goodput(topology, report.goodput_share));
+  if (report.loss > 0) HOCKET_TRY(network.lose(report.loss));
+  for (const Order& order : orders) {
+    HOCKET_TRY_ASSIGN(const Candidate best, predict(order, topology, report.goodput_share));
+    LabRow row{.file = order.file,
+               .algorithm = best.algorithm,
+               .what = order.what,
+               .segment = best.plan.segment(),
+               .bound = best.simulated.bound.time,
+               .predicted = to_seconds(best.simulated.time),
+               .times = {},
+               .link_bytes = best.simulated.link_bytes,
+               .sent_bytes = {},
+               .sent_again = {},
+               .lost = {}};
+    HOCKET_TRY_ASSIGN(const int status, measure(request, order, network, row));
+    if (status > 1) return status;
+    report.rows.push_back(std::move(row));
+  }
+  if (request.json) {
+    print_lab_document(report);
+  } else {
+    print_lab_table(report);
+  }
+  int status = 0;
+  for (const LabRow& row : report.rows) {
+    const std::optional<std::string> complaint = row.complaint(topology);
+    if (!complaint) continue;
+    say("hocket: lab: {}\n", *complaint);
+    status = 1;
+  }
+  return status;
+}
+
 }  // namespace
 
 void LabFlags::declare(CLI::App& app) {
@@ -276,39 +316,8 @@ Result<int> run_in_lab(const LabRequest& request) {
     orders.push_back(std::move(order));
   }
   HOCKET_TRY_ASSIGN(const std::unique_ptr<LabNetwork> network, LabNetwork::build(topology));
-  LabReport report{.topology = &topology, .slow_cables = network->slow_cables(), .loss = request.lab.loss, .rows = {}};
-  HOCKET_TRY_ASSIGN(report.goodput_share, measure_goodput(*network));
-  HOCKET_TRY(check_goodput(topology, report.goodput_share));
-  if (report.loss > 0) HOCKET_TRY(network->lose(report.loss));
-  for (const Order& order : orders) {
-    HOCKET_TRY_ASSIGN(const Candidate best, predict(order, topology, report.goodput_share));
-    LabRow row{.file = order.file,
-               .algorithm = best.algorithm,
-               .what = order.what,
-               .segment = best.plan.segment(),
-               .bound = best.simulated.bound.time,
-               .predicted = to_seconds(best.simulated.time),
-               .times = {},
-               .link_bytes = best.simulated.link_bytes,
-               .sent_bytes = {},
-               .sent_again = {},
-               .lost = {}};
-    HOCKET_TRY_ASSIGN(const int status, measure(request, order, *network, row));
-    if (status > 1) return status;
-    report.rows.push_back(std::move(row));
-  }
-  if (request.json) {
-    print_lab_document(report);
-  } else {
-    print_lab_table(report);
-  }
-  int status = 0;
-  for (const LabRow& row : report.rows) {
-    const std::optional<std::string> complaint = row.complaint(topology);
-    if (!complaint) continue;
-    say("hocket: lab: {}\n", *complaint);
-    status = 1;
-  }
+  Result<int> status = measure_all(request, orders, topology, *network);
+  if (!status) HOCKET_TRY(network->check());  // which comes first
   return status;
 }
 

@@ -27,6 +27,7 @@
 #include "base/listing.h"
 #include "base/say.h"
 #include "base/units.h"
+#include "lost_rank.h"
 #include "net/secret.h"
 #include "net/socket.h"
 #include "rank_lines.h"
@@ -48,10 +49,11 @@ constexpr std::chrono::milliseconds kSlice{200};  // of waiting for signals and 
 /// The first descriptor that nobody uses for something else.
 constexpr int kListenerDescriptor = 3;
 /// Variables of launchers, ours among them: a child has one launcher only.
-constexpr std::array<std::string_view, 18> kLaunchers{
-    "HOCKET_RANK=", "HOCKET_SIZE=", "HOCKET_LOCAL_", "HOCKET_ROOT=", "HOCKET_SECRET=",    "HOCKET_LISTENER=",
-    "HOCKET_JOB=",  "RANK=",        "WORLD_SIZE=",   "LOCAL_RANK=",  "LOCAL_WORLD_SIZE=", "OMPI_COMM_WORLD_",
-    "PMI_",         "MPI_LOCAL",    "SLURM_PROCID=", "SLURM_NTASKS", "SLURM_STEP_ID=",    "SLURM_LOCALID="};
+constexpr std::array<std::string_view, 19> kLaunchers{
+    "HOCKET_RANK=",     "HOCKET_SIZE=",      "HOCKET_LOCAL_",    "HOCKET_ROOT=",  "HOCKET_SECRET=",
+    "HOCKET_LISTENER=", "HOCKET_LOST=",      "HOCKET_JOB=",      "RANK=",         "WORLD_SIZE=",
+    "LOCAL_RANK=",      "LOCAL_WORLD_SIZE=", "OMPI_COMM_WORLD_", "PMI_",          "MPI_LOCAL",
+    "SLURM_PROCID=",    "SLURM_NTASKS",      "SLURM_STEP_ID=",   "SLURM_LOCALID="};
 /// What ranks in namespaces of their own are told anew: where they talk, and that each is on a host of its own.
 constexpr std::array<std::string_view, 4> kPlaces{
     "HOCKET_SOCKET_IFNAME=", "HOCKET_PORTS=", "HOCKET_CABLES=", "HOCKET_HOSTID="};
@@ -179,13 +181,14 @@ class LocalRanks {
     sigset_t watched = ending_signals();
     sigaddset(&watched, SIGCHLD);
     HOCKET_TRY_ASSIGN(lines_, RankLines::make());
+    HOCKET_TRY_ASSIGN(lost_, LostRank::make());
     sigset_t before;
     ::pthread_sigmask(SIG_BLOCK, &watched, &before);
     signals_.reset(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
     const Result<void> started = start(before);
     if (!started) end_all();
     while (left() > 0) {
-      if (!step()) end_all();
+      if (!step() || !can_reach()) end_all();
       reap();
     }
     lines_.pass_on(true);
@@ -193,6 +196,7 @@ class LocalRanks {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     HOCKET_TRY(started);
     if (interrupted_ != 0) return kSignalled + interrupted_;
+    HOCKET_TRY(reach_);
     int worst = 0;
     for (const Child& child : children_) {
       if (gravity(child.status.value_or(4)) > gravity(worst)) worst = child.status.value_or(4);
@@ -230,6 +234,7 @@ class LocalRanks {
     }
     variables.push_back("HOCKET_ROOT=" + root.text());
     variables.push_back("HOCKET_SECRET=" + secret.text());
+    variables.push_back(lost_.variable());
     if (rank == 0) variables.push_back(fmt::format("HOCKET_LISTENER={}", kListenerDescriptor));
     return variables;
   }
@@ -264,6 +269,13 @@ class LocalRanks {
     return interrupted_ == 0 && (!give_up_ || steady_clock::now() < *give_up_);
   }
 
+  /// What ranks say that cannot reach each other any more says nothing.
+  bool can_reach() {
+    if (reach_ && placed_.check) reach_ = placed_.check();
+    if (!reach_) lines_.silence();
+    return reach_.has_value();
+  }
+
   void end_all() {
     ending_ = true;
     if (group_ > 0) ::kill(-group_, SIGKILL);
@@ -278,6 +290,7 @@ class LocalRanks {
       left_over_.push_back(rank);
       return 0;
     }
+    lost_.note(rank, process, WTERMSIG(status));
     say("hocket: rank {} (pid {}) was ended by signal {} ({})\n", rank, process, WTERMSIG(status),
         ::sigdescr_np(WTERMSIG(status)));
     return 3;
@@ -285,7 +298,7 @@ class LocalRanks {
 
   /// One line for all; none where not all could be started, which is said instead.
   void say_who_was_left() const {
-    if (left_over_.empty() || !give_up_) return;
+    if (left_over_.empty() || !give_up_ || !reach_) return;
     const std::span<const std::uint32_t> listed(left_over_.data(), listed_of(left_over_.size()));
     const bool one = left_over_.size() == 1;
     say("hocket: rank{} {}{} {} still there {} after another had ended badly, and {} ended\n", one ? "" : "s",
@@ -323,6 +336,7 @@ class LocalRanks {
   PlacedRanks placed_;
   std::vector<Child> children_;
   RankLines lines_;
+  LostRank lost_;
   Descriptor signals_;
   pid_t group_ = 0;
   int interrupted_ = 0;
@@ -331,6 +345,7 @@ class LocalRanks {
   std::optional<SteadyTime> give_up_;
   std::vector<std::uint32_t> left_over_;  // ranks that this process has ended
   bool ending_ = false;
+  Result<void> reach_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,11 +27,12 @@ inline constexpr int kSignalled = 128;
 /// Ranks that are not simply here. Descriptors stay the caller's, apart from the listener, which is rank 0's alone once
 /// that runs: when rank 0 ends, whoever looks for it learns at once.
 struct PlacedRanks {
-  std::vector<std::string> arguments;  // of each, with the name of the program
-  std::vector<std::string> variables;  // "NAME=value", beside those that say who a rank is
-  std::vector<int> namespaces;         // by rank: the network namespace it runs in
-  Descriptor listener;                 // of rank 0, reachable for all
-  int output = -1;                     // their standard output
+  std::vector<std::string> arguments;   // of each, with the name of the program
+  std::vector<std::string> variables;   // "NAME=value", beside those that say who a rank is
+  std::vector<int> namespaces;          // by rank: the network namespace it runs in
+  Descriptor listener;                  // of rank 0, reachable for all
+  int output = -1;                      // their standard output
+  std::function<Result<void>()> check;  // an error when they cannot reach each other any more: all are ended at once
 };
 [[nodiscard]] Result<int> run_placed_ranks(PlacedRanks placed);
 

@@ -10,6 +10,8 @@
 #include "exchange/load_topology.h"
 #include "exchange/schedule_format.h"
 #include "local_ranks.h"
+#include "lost_rank.h"
+#include "net/cause.h"
 #include "planner/planner.h"
 #include "signals.h"
 #include "topology/spec.h"
@@ -134,9 +136,14 @@ Result<Settings> JobFlags::settings(const Launch& launch) const {
 }
 
 Result<Job> join_and_put_away(RendezvousOptions options) {
-  if (options.launch.rank != 0) return join(options);
-  const HeldSignals held;
-  options.before.check = [&held] { return held.check(); };
+  std::optional<HeldSignals> held;
+  if (options.launch.rank == 0) held.emplace();
+  if (held || LostRank::may_be_noted()) {
+    options.before.check = [&held, me = options.launch.rank]() -> Result<void> {
+      if (held) HOCKET_TRY(held->check());
+      return LostRank::check(me);
+    };
+  }
   return join(options);
 }
 
@@ -225,9 +232,13 @@ Result<std::string> RankJob::agree(const std::string& key, const std::function<R
   }
   const Result<std::optional<std::string>> asked = job_.store->get(key, deadline);
   if (!asked) {
-    const Error lost{asked.error().code, fmt::format("{} lost {}: {}; after {}, at the step where rank 0 says '{}'",
-                                                     job_.members[rank()].text(), job_.members[0].text(),
-                                                     asked.error().text, talk_.transport->call_text(), key)};
+    const std::string me = job_.members[rank()].text();
+    const std::string root = job_.members[0].text();
+    const Error lost =
+        told_cause(*job_.store,
+                   {asked.error().code, fmt::format("{} lost {}: {}; after {}, at the step where rank 0 says '{}'", me,
+                                                    root, asked.error().text, talk_.transport->call_text(), key)},
+                   me);
     talk_.transport->fail(lost);  // or others would only see this rank leave
     return tl::unexpected<Error>(lost);
   }

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "net/cause.h"
+
 namespace hocket {
 namespace {
 
@@ -63,8 +65,10 @@ class Meeting {
 
   Result<HostGroup> run() {
     Result<HostGroup> met = meet();
-    if (!met) leave_together();
-    return met;
+    if (met) return met;
+    Error cause = told_cause(*job_.store, std::move(met.error()), me().text());
+    leave_together();
+    return tl::unexpected<Error>(std::move(cause));
   }
 
  private:
