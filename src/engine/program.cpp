@@ -1,5 +1,7 @@
 #include "engine/program.h"
 
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "schedule/lanes.h"
@@ -27,6 +29,7 @@ Program::Program(Plan plan, std::uint32_t rank)
   // A schedule that needs a FIFO (two ranks that both send before they receive) would wait for ever when a send ended
   // only with its receive.
   if (plan_.verified().safe_depth() > 0) stage_sends();
+  join_alike();
   choose_stores();
 }
 
@@ -71,6 +74,20 @@ void Program::stage_sends() {
     }
   }
   for (ProgramOp& op : ops_) op.staged = op.staged || op.kind == OpKind::kSignal;
+}
+
+/// Staged sends read copies of their own.
+void Program::join_alike() {
+  std::map<std::tuple<Buffer, std::int64_t, std::int64_t, std::uint32_t>, ProgramOp*> last;
+  for (ProgramOp& op : ops_) {
+    if (op.kind != OpKind::kSend || op.staged || op.end.cut.bytes() == 0) continue;
+    const auto [at, first] =
+        last.try_emplace({op.source.buffer, op.source.offset, op.end.cut.bytes(), op.end.cut.segments()}, &op);
+    if (first) continue;
+    ProgramOp& before = *std::exchange(at->second, &op);
+    op.alike = before.alike == kNoOp ? before.end.op : before.alike;
+    before.alike = op.end.op;
+  }
 }
 
 void Program::choose_stores() {

@@ -24,6 +24,7 @@ struct ProgramOp {
   bool staged = false;   // a send that leaves from a copy, so that it never waits for its receiver
   Stores stores = Stores::kCached;
   MessageEnd end;
+  OpId alike = kNoOp;  // of sends of the same bytes, cut alike: the next one, round and round
   Place source;
   Place target;
   std::int64_t stage_offset = 0;
@@ -53,6 +54,7 @@ class Program {
   [[nodiscard]] ProgramOp compile(OpId id) const;
   void choose_lanes();
   void stage_sends();
+  void join_alike();
   void choose_stores();
   void note_use(const Place& place, std::int64_t bytes);
 

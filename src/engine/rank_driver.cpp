@@ -45,7 +45,7 @@ MessageOp::Role role_of(OpKind kind) {
 MessageProgram messages_of(const Program& program) {
   MessageProgram messages{program.plan().fingerprint(), program.plan().what(), program.first_op(), {}};
   messages.ops.reserve(program.ops().size());
-  for (const ProgramOp& op : program.ops()) messages.ops.push_back({role_of(op.kind), op.end});
+  for (const ProgramOp& op : program.ops()) messages.ops.push_back({role_of(op.kind), op.end, op.alike});
   return messages;
 }
 

@@ -1,7 +1,8 @@
 #include "planner/meeting.h"
 
 #include <algorithm>
-#include <utility>
+#include <set>
+#include <tuple>
 
 #include "base/units.h"
 #include "topology/spec.h"
@@ -18,6 +19,20 @@ std::int64_t work_of(const Plan& plan) {
     if (op.sends() || op.combines()) work += plan.bytes(id);
   }
   return work;
+}
+
+/// Bytes that senders copy when they copy what they send to several peers once.
+std::int64_t copied_of(const Plan& plan) {
+  const Schedule& schedule = plan.schedule();
+  std::set<std::tuple<std::uint32_t, Buffer, std::int64_t, std::int64_t>> sent;
+  std::int64_t copied = 0;
+  for (OpId id = 0; id < schedule.ops().size(); ++id) {
+    const Op& op = schedule.op(id);
+    if (op.kind != OpKind::kSend) continue;
+    const ByteRange bytes = plan.bytes_of(op.source());
+    if (sent.emplace(schedule.rank_of(id), bytes.buffer, bytes.offset, bytes.length).second) copied += bytes.length;
+  }
+  return copied;
 }
 
 }  // namespace
@@ -41,18 +56,29 @@ const Candidate* fastest(std::span<const Candidate* const> candidates, const Mee
   const auto quicker = [&](const Candidate* a, const Candidate* b) { return time(a) < time(b); };
   const auto first = std::min_element(candidates.begin(), candidates.end(), quicker);
   if (first == candidates.end()) return nullptr;
+  const auto cost = [&](const Candidate* c) {
+    return std::tuple(meeting.copies_once ? copied_of(c->plan) : 0, c->simulated.messages, time(c));
+  };
   const Candidate* best = *first;
   for (const Candidate* each : candidates) {
     const bool alike =
         time(each).value <= time(*first).value * meeting.alike && work_of(each->plan) <= work_of((*first)->plan);
-    if (alike && std::pair(each->simulated.messages, time(each)) < std::pair(best->simulated.messages, time(best)))
-      best = each;
+    if (alike && cost(each) < cost(best)) best = each;
   }
   return best;
 }
 
 Meeting meeting_of(std::string_view transport) {
-  if (transport == "shm") return {{.bandwidth = {8e9}, .latency = {5e-7}}, {3e-7}, {10e9}, 64 << 10, 8 << 10, {3e-7}};
+  if (transport == "shm") {
+    return {.rate = {.bandwidth = {8e9}, .latency = {5e-7}},
+            .per_message = {3e-7},
+            .reduce_rate = {10e9},
+            .segment_max = 128 << 10,
+            .shown_bytes_max = 8 << 10,
+            .show = {3e-7},
+            .alike = 1.15,
+            .copies_once = true};
+  }
   return {{.bandwidth = {4e9}, .latency = {5e-6}}, {2e-6}, {}, std::int64_t{1} << 40};
 }
 

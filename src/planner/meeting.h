@@ -24,6 +24,7 @@ struct Meeting {
   Seconds show{};  // without the reading, which goes at the rate of a port
   /// Times up to this many times the least are taken for equal: a meeting is only a guess at the network.
   double alike = 1.05;
+  bool copies_once = false;  // what a rank sends to several peers
 
   /// Choices as this meeting has it.
   [[nodiscard]] PlanningOptions options() const;
@@ -31,8 +32,9 @@ struct Meeting {
   [[nodiscard]] Seconds time_of(const Candidate& candidate) const;
 };
 
-/// The candidate with the least time_of(); of those alike that send and combine no more bytes the one with the fewest
-/// messages, each of which a rank waits for, and sleeps over where ranks share cores. None of none.
+/// The candidate with the least time_of(); of those alike that send and combine no more bytes the one whose senders copy
+/// the fewest, where they copy, and of these the one with the fewest messages, each of which a rank waits for, and sleeps
+/// over where ranks share cores. None of none.
 [[nodiscard]] const Candidate* fastest(std::span<const Candidate* const> candidates, const Meeting& meeting);
 
 /// "shm", "tcp" or a plug-in's name.

@@ -23,6 +23,7 @@ struct MessageOp {
   enum class Role : std::uint8_t { kNone, kSend, kReceive };
   Role role = Role::kNone;
   MessageEnd end;
+  OpId alike = kNoOp;  // of sends of the same bytes to several peers: the next one, round and round
 };
 
 struct MessageProgram {

@@ -23,9 +23,12 @@ std::size_t longest_segment(const Cut& cut) {
 
 }  // namespace
 
-Result<std::unique_ptr<StreamProgram>> StreamProgram::make(MessageProgram program, const Streams& streams) {
+Result<std::unique_ptr<StreamProgram>> StreamProgram::make(MessageProgram program, const Streams& streams,
+                                                           const BounceMemory& bounce) {
   std::unique_ptr<StreamProgram> made(new StreamProgram(std::move(program)));
   HOCKET_TRY(made->reserve(streams));
+  made->join_alike();
+  made->share_out(bounce);
   return made;
 }
 
@@ -35,6 +38,7 @@ StreamProgram::~StreamProgram() {
 
 Result<void> StreamProgram::reserve(const Streams& streams) {
   std::size_t places = 0;
+  std::size_t sent = 0;
   states_.resize(program_.ops.size());
   streams_.resize(streams.count());
   for (std::size_t i = 0; i < states_.size(); ++i) {
@@ -43,8 +47,12 @@ Result<void> StreamProgram::reserve(const Streams& streams) {
     states_[i].stream = streams.of(op.end.peer, op.end.lane, op.end.turn);
     Stream& stream = streams_[states_[i].stream];
     streams_[op.end.peer].involved = stream.involved = true;
-    stream.sends += op.role == MessageOp::Role::kSend ? 1 : 0;
-    if (op.role != MessageOp::Role::kReceive) continue;
+    if (op.role == MessageOp::Role::kSend) {
+      ++stream.sends;
+      states_[i].first_place = sent;
+      sent += op.end.cut.segments();
+      continue;
+    }
     stream.receives += op.end.cut.segments();
     states_[i].first_place = places;
     states_[i].overflow_begin = overflow_bytes_;
@@ -55,6 +63,7 @@ Result<void> StreamProgram::reserve(const Streams& streams) {
   if (slot_bytes_ > kFrameLengthMax)
     return fail(Code::kUnsupported, "segments of {} bytes: a frame holds {}", slot_bytes_, kFrameLengthMax);
   places_.resize(places);
+  taken_.resize(sent, BounceSlots::kNone);
   if (overflow_bytes_ == 0) return {};
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* memory = ::mmap(nullptr, overflow_bytes_, PROT_READ | PROT_WRITE, kFlags, -1, 0);
@@ -72,6 +81,36 @@ Result<void> StreamProgram::reserve(const Streams& streams) {
   return {};
 }
 
+void StreamProgram::join_alike() {
+  constexpr std::size_t kNoGroup = ~std::size_t{0};
+  for (OpState& state : states_) state.group = kNoGroup;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (program_.ops[i].role != MessageOp::Role::kSend || states_[i].group != kNoGroup) continue;
+    const OpId id = program_.first_op + static_cast<OpId>(i);
+    for (OpId one = id; one != kNoOp && state(one).group == kNoGroup; one = op(one).alike)
+      state(one).group = groups_.size();
+    groups_.push_back({longest_segment(op(id).end.cut), {}});
+  }
+}
+
+/// Equal shares; where they would not hold a segment, as many as the memory has room for get one slot each. A segment
+/// that takes more than a quarter of it would not be read while others are copied.
+void StreamProgram::share_out(const BounceMemory& bounce) {
+  const auto bounces = [&bounce](const Group& g) {
+    return g.longest >= bounce.segment_min && g.longest <= bounce.bytes / 4;
+  };
+  const auto count = static_cast<std::size_t>(std::count_if(groups_.begin(), groups_.end(), bounces));
+  std::size_t begin = 0;
+  for (Group& group : groups_) {
+    if (!bounces(group)) continue;
+    const std::size_t slot = (group.longest + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+    const std::size_t slots = std::clamp<std::size_t>(bounce.bytes / count / slot, 1, BounceSlots::kCountMax);
+    if (begin + slots * slot > bounce.bytes) continue;
+    group.slots = BounceSlots(begin, slot, slots);
+    begin += slots * slot;
+  }
+}
+
 void StreamProgram::fill_slots(Stream& stream) const {
   stream.free_count = stream.slots;
   for (std::size_t i = 0; i < stream.slots; ++i) stream.free[i] = stream.memory.get() + i * slot_bytes_;
@@ -80,7 +119,8 @@ void StreamProgram::fill_slots(Stream& stream) const {
 void StreamProgram::restart() {
   for (OpState& state : states_) {
     state.memory = nullptr;
-    state.offered = state.queued = state.arrived = state.lent = state.returned = 0;
+    state.offered = state.queued = state.arrived = state.lent = state.returned = state.cleared = 0;
+    state.way.reset();
     state.listed = state.stalled = false;
   }
   for (Stream& stream : streams_) {

@@ -11,9 +11,11 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "net/streams.h"
+#include "transport/bounce_slots.h"
 #include "transport/call_notice.h"
 #include "transport/rank_transport.h"
 
@@ -28,7 +30,8 @@ enum class SegmentWay : std::uint8_t {
 
 class StreamProgram final : public LoadedProgram {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<StreamProgram>> make(MessageProgram program, const Streams& streams);
+  [[nodiscard]] static Result<std::unique_ptr<StreamProgram>> make(MessageProgram program, const Streams& streams,
+                                                                   const BounceMemory& bounce);
   ~StreamProgram() override;
   StreamProgram(const StreamProgram&) = delete;
   StreamProgram& operator=(const StreamProgram&) = delete;
@@ -39,17 +42,17 @@ class StreamProgram final : public LoadedProgram {
     std::uint32_t offered = 0;           // segments: offered to us,
     std::uint32_t queued = 0;            //   given to the writer,
     std::uint32_t arrived = 0;           //   or arrived
-    SegmentWay way = SegmentWay::kSent;  // of a send
+    std::optional<SegmentWay> way;       // of a send, when it is chosen
     std::uint32_t lent = 0;              // segments the peer reads here, of a send; taken and to be told, of a receive
     std::uint32_t returned = 0;          // of a send: of them those that the peer has taken
-    std::uint32_t first_part = 0;        // of a bounced send: the part of the area that comes back next,
-    std::uint32_t last_part = 0;         //   and the last
-    bool stalled = false;                // of a bounced send: goes on when a part of it comes back
+    std::uint32_t cleared = 0;           // of a bounced send: segments before this one hold no slot
+    std::size_t group = 0;               // of a send: of those alike
+    bool stalled = false;                // of a bounced send: goes on when a slot comes back
     std::uint64_t address = 0;           // of a receive: where the message begins in the memory of its sender
     std::array<std::byte, 8> address_out{};  // the same of a send, as it travels
     bool listed = false;                     // waits among the peer's sends, or its receives that have taken loans
     OpId next = kNoOp;                       // of the latter
-    std::size_t first_place = 0;             // of a receive: where its segments lie
+    std::size_t first_place = 0;             // of a receive: where its segments lie; of a send: their slots
     std::size_t overflow_begin = 0;          // bytes
   };
 
@@ -83,8 +86,20 @@ class StreamProgram final : public LoadedProgram {
   }
   void give_back(OpId receive, std::uint32_t segment);
 
+  /// Where sends of the bytes of `send` bounce.
+  [[nodiscard]] BounceSlots& slots(OpId send) { return groups_[state(send).group].slots; }
+  /// The slot that holds a segment of `send`, or will be said to when its turn comes.
+  [[nodiscard]] std::uint8_t& slot(OpId send, std::uint32_t segment) {
+    return taken_[state(send).first_place + segment];
+  }
+
  private:
   static constexpr std::size_t kSlotsMax = 4;
+  /// Sends of the same bytes.
+  struct Group {
+    std::size_t longest = 0;  // segment
+    BounceSlots slots;
+  };
   struct Stream {
     bool involved = false;
     std::size_t sends = 0;
@@ -99,12 +114,16 @@ class StreamProgram final : public LoadedProgram {
   explicit StreamProgram(MessageProgram program)
       : program_(std::move(program)), subject_(CallNotice{0, program_.what, program_.plan}.subject()) {}
   [[nodiscard]] Result<void> reserve(const Streams& streams);
+  void join_alike();
+  void share_out(const BounceMemory& bounce);
   void fill_slots(Stream& stream) const;
 
   MessageProgram program_;
   Fingerprint subject_;
   std::vector<OpState> states_;
   std::vector<const std::byte*> places_;  // of every segment of every receive
+  std::vector<std::uint8_t> taken_;       // slots, of every segment of every send
+  std::vector<Group> groups_;
   std::vector<Stream> streams_;
   std::size_t slot_bytes_ = 0;
   std::byte* overflow_ = nullptr;

@@ -25,7 +25,7 @@ StreamRank::StreamRank(std::uint32_t rank, std::vector<std::string> names, Strea
 }
 
 Result<std::unique_ptr<LoadedProgram>> StreamRank::load(MessageProgram program) {
-  HOCKET_TRY_ASSIGN(std::unique_ptr<StreamProgram> loaded, StreamProgram::make(std::move(program), streams_));
+  HOCKET_TRY_ASSIGN(std::unique_ptr<StreamProgram> loaded, StreamProgram::make(std::move(program), streams_, bounce_));
   for (std::uint32_t stream = 0; stream < stream_count(); ++stream)
     link(stream).sends.reserve(loaded->sends_on(stream));
   return std::unique_ptr<LoadedProgram>(std::move(loaded));
@@ -43,7 +43,6 @@ void StreamRank::begin(LoadedProgram& program) {
   count_call(static_cast<StreamProgram&>(program));
   program_->restart();
   loans_ = 0;
-  bounce_area_.clear();
   for (std::uint32_t stream = 0; stream < stream_count(); ++stream) {
     Link& l = link(stream);
     l.sends.clear();
@@ -209,7 +208,7 @@ bool StreamRank::take_header(std::uint32_t stream, TransportEvents* events) {
       return true;
     case FrameKind::kLent:
     case FrameKind::kBounced:
-      if (header.length != kLentBytes || !(header.kind == FrameKind::kLent ? borrows() : bounce_area_.bytes() > 0))
+      if (header.length != kLentBytes || !(header.kind == FrameKind::kLent ? borrows() : bounce_.bytes > 0))
         break;
       return take_word_header(stream, events);
     case FrameKind::kConsumed:
@@ -322,19 +321,19 @@ void StreamRank::take_bounced(std::uint32_t stream, TransportEvents& events) {
   const FrameHeader& h = link(stream).reader.header();
   const std::uint64_t offset = word_at(link(stream).lent_in.data());
   const auto bytes = static_cast<std::size_t>(program_->op(h.op).end.cut.length(h.segment));
-  if (bytes > bounce_area_.bytes() || offset > bounce_area_.bytes() - bytes)
+  if (bytes > bounce_.bytes || offset > bounce_.bytes - bytes)
     return malformed(stream,
-                     fmt::format("word of a segment of {} bytes at {} of {}", bytes, offset, bounce_area_.bytes()));
+                     fmt::format("word of a segment of {} bytes at {} of {}", bytes, offset, bounce_.bytes));
   program_->keep(h.op, h.segment, bounce_memory(streams_.peer(stream)) + offset);
   program_->arrived(h.op);
   events.arrived(h.op, 1);
 }
 
 bool StreamRank::in_bounce_area(std::uint32_t rank, const std::byte* bytes) {
-  if (bounce_area_.bytes() == 0 || bytes == nullptr) return false;
+  if (bounce_.bytes == 0 || bytes == nullptr) return false;
   const std::less<> before;
   const std::byte* area = bounce_memory(rank);
-  return !before(bytes, area) && before(bytes, area + bounce_area_.bytes());
+  return !before(bytes, area) && before(bytes, area + bounce_.bytes);
 }
 
 void StreamRank::take_consumed(std::uint32_t stream, TransportEvents* events) {
@@ -346,7 +345,7 @@ void StreamRank::take_consumed(std::uint32_t stream, TransportEvents* events) {
   program_->state(h.op).returned += h.segment;
   loans_ -= h.segment;
   link(stream).loans -= h.segment;
-  if (program_->state(h.op).way == SegmentWay::kLent) return events->acknowledged(h.op, h.segment);
+  if (way(h.op) == SegmentWay::kLent) return events->acknowledged(h.op, h.segment);
   take_back(h.op, h.segment);
 }
 

@@ -14,7 +14,7 @@
 #include "net/frame_stream.h"
 #include "schedule/send_queue.h"
 #include "transport/board.h"
-#include "transport/bounce_area.h"
+#include "transport/bounce_slots.h"
 #include "transport/bounce_copy.h"
 #include "transport/call_notice.h"
 #include "transport/stream_program.h"
@@ -70,6 +70,7 @@ class StreamRank : public RankTransport {
   /// Of all calls.
   struct BounceCounts {
     std::uint64_t copied = 0;  // segments
+    std::uint64_t shared = 0;  // more sends of the same bytes
     std::uint64_t sent = 0;    // for lack of room
     std::uint64_t waits = 0;   // of an op for one of its own to come back
   };
@@ -86,13 +87,14 @@ class StreamRank : public RankTransport {
     std::uint64_t address = 0;  // there
     std::size_t bytes = 0;
   };
-  /// Asked of the first segment of a message, the shortest.
-  [[nodiscard]] virtual SegmentWay way_of(std::uint32_t /*peer*/, std::span<const std::byte> /*bytes*/) const {
+  /// Asked of the first segment of a message, the shortest. `bounces`: there are slots for it.
+  [[nodiscard]] virtual SegmentWay way_of(std::uint32_t /*peer*/, std::span<const std::byte> /*bytes*/,
+                                          bool /*bounces*/) const {
     return SegmentWay::kSent;
   }
   [[nodiscard]] virtual bool borrows() const { return false; }
-  /// Every rank has one of so many bytes, of which one segment takes up to a quarter. Once, before the first call.
-  void set_bounce_area(std::size_t bytes) { bounce_area_ = BounceArea(bytes); }
+  /// Every rank has it. Once, before the first program is loaded.
+  void set_bounce_memory(const BounceMemory& bounce) { bounce_ = bounce; }
   /// That of a rank as this one sees it; only its own is written.
   [[nodiscard]] virtual std::byte* bounce_memory(std::uint32_t /*rank*/) { return nullptr; }
   /// The bytes here, in `place` or elsewhere; when they cannot be had, a failure by the next poll and any bytes.
@@ -277,8 +279,10 @@ class StreamRank : public RankTransport {
   /// False when the op has to wait.
   bool queue_segment(Link& l, OpId id);
   void lend(Link& l, StreamProgram::OpState& state, FrameHeader header);
+  [[nodiscard]] SegmentWay way(OpId send);
   /// False when there is no room now.
   bool bounce(Link& l, OpId id, FrameHeader header, std::span<const std::byte> bytes);
+  bool copy_to_slot(OpId id, std::uint32_t segment, std::span<const std::byte> bytes);
   void take_back(OpId id, std::uint32_t count);
   void queue_taken(Link& l);
   void raise(Error error);
@@ -316,13 +320,8 @@ class StreamRank : public RankTransport {
   SteadyTime heard_at_;               // last, of anybody
   Proof of_all_;                      // by a call that needs data of every rank
   std::vector<Proof> of_broadcasts_;  // by rank, as their roots
-  BounceArea bounce_area_;
+  BounceMemory bounce_;
   BounceCopy bounce_copy_;
-  struct BouncedPart {
-    std::uint32_t next = 0;                    // of the same op
-    std::array<std::byte, kLentBytes> word{};  // its offset, as it travels
-  };
-  std::array<BouncedPart, BounceArea::kPartsMax> bounced_;
   std::size_t bounced_bytes_ = 0;
   BounceCounts bounce_counts_;
   CallNotice call_;

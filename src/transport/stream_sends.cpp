@@ -76,11 +76,9 @@ bool StreamRank::queue_segment(Link& l, OpId id) {
                      .greets = l.hello_due};
   const std::byte* begin = header.length == 0 ? nullptr : state.memory + end.cut.begin(state.queued);
   const std::span<const std::byte> bytes(begin, header.length);
-  // The engine counts segments in order: what is sent would be free before what was lent ahead of it is taken.
-  if (state.queued == 0) state.way = bytes.empty() ? SegmentWay::kSent : way_of(end.peer, bytes);
-  if (state.way == SegmentWay::kLent) {
+  if (way(id) == SegmentWay::kLent) {
     lend(l, state, header);
-  } else if (state.way == SegmentWay::kSent) {
+  } else if (way(id) == SegmentWay::kSent) {
     l.writer.push(header, begin, id);
   } else if (!bounce(l, id, header, bytes)) {
     // What the op has in the area comes back whatever becomes of its next segments: their peer takes them in order. One
@@ -104,36 +102,73 @@ void StreamRank::lend(Link& l, StreamProgram::OpState& state, FrameHeader header
   ++l.loans;
 }
 
+/// One way for all segments of a message, which the engine counts in order: what is sent would be free before what was
+/// lent ahead of it is taken.
+SegmentWay StreamRank::way(OpId send) {
+  StreamProgram::OpState& state = program_->state(send);
+  if (!state.way) {
+    const MessageEnd& end = program_->op(send).end;
+    const std::span<const std::byte> first(state.memory, static_cast<std::size_t>(end.cut.length(0)));
+    state.way = first.empty() ? SegmentWay::kSent : way_of(end.peer, first, program_->slots(send).exist());
+  }
+  return *state.way;
+}
+
 bool StreamRank::bounce(Link& l, OpId id, FrameHeader header, std::span<const std::byte> bytes) {
   StreamProgram::OpState& state = program_->state(id);
-  if (bytes.size() > bounce_area_.bytes() / 4) return false;
-  const std::optional<BounceArea::Part> part = bounce_area_.take(bytes.size());
-  if (!part) return false;
-  bounce_copy_.copy(bounce_memory(rank_) + part->offset, bytes.data(), bytes.size());
-  bounced_bytes_ += bytes.size();
-  ++bounce_counts_.copied;
-  const bool others = state.lent > state.returned;
-  (others ? bounced_[state.last_part].next : state.first_part) = part->id;
-  state.last_part = part->id;
-  put_word(bounced_[part->id].word.data(), part->offset);
+  const std::uint8_t& slot = program_->slot(id, header.segment);
+  if (slot != BounceSlots::kNone) {
+    ++bounce_counts_.shared;
+  } else if (!copy_to_slot(id, header.segment, bytes)) {
+    return false;
+  }
   header.kind = FrameKind::kBounced;
   header.length = kLentBytes;
-  l.writer.push(header, bounced_[part->id].word.data(), id);
+  l.writer.push(header, program_->slots(id).word(slot).data(), id);
   ++state.lent;
   ++loans_;
   ++l.loans;
   return true;
 }
 
+/// Also for the other sends of the same bytes that may read them now: until they are told that theirs have left, nobody
+/// may write there.
+bool StreamRank::copy_to_slot(OpId id, std::uint32_t segment, std::span<const std::byte> bytes) {
+  BounceSlots& slots = program_->slots(id);
+  const std::optional<std::uint8_t> slot = slots.take();
+  if (!slot) return false;
+  bounce_copy_.copy(bounce_memory(rank_) + slots.offset(*slot), bytes.data(), bytes.size());
+  bounced_bytes_ += bytes.size();
+  ++bounce_counts_.copied;
+  program_->slot(id, segment) = *slot;
+  OpId other = program_->op(id).alike;
+  for (; other != kNoOp && other != id; other = program_->op(other).alike) {
+    const StreamProgram::OpState& state = program_->state(other);
+    if (segment < state.queued || segment >= state.offered || way(other) != SegmentWay::kBounced) continue;
+    if (program_->slot(other, segment) != BounceSlots::kNone) continue;
+    program_->slot(other, segment) = *slot;
+    slots.share(*slot);
+  }
+  return true;
+}
+
 void StreamRank::take_back(OpId id, std::uint32_t count) {
   StreamProgram::OpState& state = program_->state(id);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    bounce_area_.give_back(state.first_part);
-    state.first_part = bounced_[state.first_part].next;
+  for (; count > 0; ++state.cleared) {
+    std::uint8_t& slot = program_->slot(id, state.cleared);
+    if (slot == BounceSlots::kNone) continue;  // it was sent
+    program_->slots(id).give_back(std::exchange(slot, BounceSlots::kNone));
+    --count;
   }
-  if (!std::exchange(state.stalled, false)) return;
-  state.listed = true;
-  link(state.stream).sends.push({state.queued, id});
+  OpId one = id;
+  do {
+    StreamProgram::OpState& waiting = program_->state(one);
+    if (std::exchange(waiting.stalled, false)) {
+      waiting.listed = true;
+      link(waiting.stream).sends.push({waiting.queued, one});
+    }
+    one = program_->op(one).alike;
+  } while (one != kNoOp && one != id);
 }
 
 void StreamRank::queue_taken(Link& l) {

@@ -18,7 +18,7 @@ constexpr std::size_t kRecordBytes = 8;
 
 class FuzzRank final : public StreamRank {
  public:
-  FuzzRank() : StreamRank(0, {"rank 0", "rank 1"}) { set_bounce_area(area_.size()); }
+  FuzzRank() : StreamRank(0, {"rank 0", "rank 1"}) { set_bounce_memory({area_.size(), 0}); }
   bool poll(TransportEvents& events) override { return report_failure(events); }
   void rest(SteadyTime) override {}
   void interrupt() override {}

@@ -27,7 +27,7 @@ inline MessageProgram messages_of(const Program& program) {
                                      : MessageOp::Role::kNone;
     op.end.lane = (o.receives() ? op.end.op : op.end.match) % kLanes;
     op.end.turn = (o.receives() ? op.end.op : op.end.match) / kLanes;
-    messages.ops.push_back({role, op.end});
+    messages.ops.push_back({role, op.end, op.alike});
   }
   return messages;
 }
@@ -41,7 +41,7 @@ class PipeRank final : public StreamRank {
   /// What is not lent is bounced. `areas`: by rank, of equal size.
   void bounce_through(std::vector<std::vector<std::byte>>& areas) {
     areas_ = &areas;
-    set_bounce_area(areas[rank()].size());
+    set_bounce_memory({areas[rank()].size(), 0});
   }
   /// One segment of so many is lent; 0: none.
   void lend_one_of(std::uint64_t each) { lend_each_ = each; }
@@ -71,9 +71,10 @@ class PipeRank final : public StreamRank {
   using StreamRank::take_leave;
 
  protected:
-  [[nodiscard]] SegmentWay way_of(std::uint32_t /*peer*/, std::span<const std::byte> /*bytes*/) const override {
+  [[nodiscard]] SegmentWay way_of(std::uint32_t /*peer*/, std::span<const std::byte> /*bytes*/,
+                                  bool bounces) const override {
     if (lend_each_ > 0 && ++asked_ % lend_each_ == 0) return SegmentWay::kLent;
-    return areas_ != nullptr ? SegmentWay::kBounced : SegmentWay::kSent;
+    return bounces ? SegmentWay::kBounced : SegmentWay::kSent;
   }
   [[nodiscard]] std::byte* bounce_memory(std::uint32_t owner) override {
     return (*areas_)[bug_->area_of(owner)].data();

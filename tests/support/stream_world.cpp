@@ -26,6 +26,9 @@ struct WorldRank {
         run(plan, r, *bug),
         odd(odd_plan, r, *bug) {
     messages.resize(plan.what().collective.ranks);
+  }
+  /// When the transport has all it works with.
+  void load() {
     loaded = transport.load(bug->announced(messages_of(run.program()))).value();
     odd_loaded = transport.load(bug->announced(messages_of(odd.program()))).value();
   }
@@ -58,6 +61,7 @@ class StreamWorld {
     const auto segment = static_cast<std::uint64_t>(c.plan->segment().count);
     if (plant.bounces.value_or(c.options.seed % 5 > 1)) share_areas(segment);
     if (c.options.seed % 3 > 0) share_board();
+    for (const auto& rank : ranks_) rank->load();
     most_ = std::max(most_, segment);
     capacity_ = 1 + random_.below(random_.chance(0.5) ? 100 : 5000) * (1 + segment / 256);
     victim_ = static_cast<std::uint32_t>(random_.below(c.ranks()));
@@ -79,6 +83,7 @@ class StreamWorld {
       outcome_.calls.push_back(rank->call);
       outcome_.fetched += rank->transport.fetched();
       outcome_.bounced += rank->transport.bounce_counts().copied;
+      outcome_.bounces_shared += rank->transport.bounce_counts().shared;
       outcome_.bounces_sent += rank->transport.bounce_counts().sent;
       outcome_.bounces_waited += rank->transport.bounce_counts().waits;
       outcome_.told += rank->error && rank->error->text.find("was told") != std::string::npos ? 1 : 0;
@@ -100,7 +105,7 @@ class StreamWorld {
     each[rank] = 1;
     return Streams(ranks, lanes, std::move(each));
   }
-  /// Room for four segments, or eight: less than ranks could use.
+  /// Room for four of the longest segments, or eight: less than ranks could use.
   void share_areas(std::uint64_t segment) {
     const std::uint64_t lines = segment / 64 + 2;
     areas_.resize(ranks_.size());

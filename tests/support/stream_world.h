@@ -32,7 +32,8 @@ struct StreamOutcome {
   std::uint64_t full_pipes = 0;
   std::uint64_t fetched = 0;         // lent segments
   std::uint64_t bounced = 0;         // segments
-  std::uint64_t bounces_sent = 0;    // for lack of room in the area
+  std::uint64_t bounces_shared = 0;  // read by one more peer
+  std::uint64_t bounces_sent = 0;    // for lack of a slot
   std::uint64_t bounces_waited = 0;  // ops, for room
   std::uint64_t one_shots = 0;       // calls of ranks that ended by what all had shown
   std::uint64_t held = 0;            // times a rank was a call ahead of a peer

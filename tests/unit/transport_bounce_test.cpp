@@ -1,4 +1,4 @@
-// Memory through which segments bounce: which parts of it are given out, and that long segments go through it, or where
+// Memory through which segments bounce: which slots of it are given out, and that long segments go through it, or where
 // they are too long for that from the memory of their sender.
 #include <gtest/gtest.h>
 
@@ -6,31 +6,39 @@
 #include "engine/rank_driver.h"
 #include "support/connected_ranks.h"
 #include "support/small_schedules.h"
-#include "transport/bounce_area.h"
 #include "transport/bounce_copy.h"
+#include "transport/bounce_slots.h"
 #include "transport/shm/shm_rank.h"
 
 namespace hocket {
 namespace {
 
-TEST(TransportBounce, PartsFollowOneAnotherAndComeRoundAgain) {
-  BounceArea area(256);
-  EXPECT_EQ(area.take(100)->offset, 0U);
-  EXPECT_EQ(area.take(1)->offset, 128U);
-  EXPECT_FALSE(area.take(65));
-  const auto last = area.take(64);
-  EXPECT_EQ(last->offset, 192U);
-  EXPECT_FALSE(area.take(1));
-  area.give_back(1);  // not the oldest
-  EXPECT_FALSE(area.take(1));
-  area.give_back(0);
-  EXPECT_EQ(area.take(150)->offset, 0U);
-  EXPECT_FALSE(area.take(64));
-  area.give_back(last->id);
-  EXPECT_EQ(area.take(64)->offset, 192U);
-  area.clear();
-  EXPECT_EQ(area.take(256)->offset, 0U);
-  EXPECT_FALSE(BounceArea().take(1));
+TEST(TransportBounce, SlotsFollowOneAnotherAndComeRoundAgain) {
+  BounceSlots slots(128, 64, 3);
+  EXPECT_EQ(slots.offset(*slots.take()), 128U);
+  EXPECT_EQ(slots.offset(*slots.take()), 192U);
+  slots.give_back(0);
+  EXPECT_EQ(slots.take(), 2) << "what came back first is used last";
+  EXPECT_EQ(slots.take(), 0);
+  EXPECT_FALSE(slots.take());
+  slots.give_back(2);  // not the next one
+  EXPECT_FALSE(slots.take());
+  slots.give_back(1);
+  EXPECT_EQ(slots.take(), 1);
+  EXPECT_EQ(word_at(slots.word(1).data()), 192U);
+  EXPECT_FALSE(BounceSlots().take());
+}
+
+TEST(TransportBounce, ASlotIsFreeWhenAllItsReadersHaveGivenItBack) {
+  BounceSlots slots(0, 64, 1);
+  const auto slot = slots.take();
+  slots.share(*slot);
+  slots.share(*slot);
+  slots.give_back(*slot);
+  slots.give_back(*slot);
+  EXPECT_FALSE(slots.take());
+  slots.give_back(*slot);
+  EXPECT_TRUE(slots.take());
 }
 
 /// How many of so many copies go past the caches, while copies take so many nanoseconds a byte either way.
@@ -85,42 +93,7 @@ TEST(TransportBounce, BothWaysWriteTheSameBytes) {
   }
 }
 
-TEST(TransportBounce, NoPartIsGivenTwiceWhateverTheOrderInWhichTheyComeBack) {
-  struct Out {
-    BounceArea::Part part;
-    std::size_t bytes;
-  };
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    Random random(seed);
-    BounceArea area(64 * (1 + random.below(300)));
-    std::vector<Out> out;
-    std::uint64_t taken = 0;
-    for (int turn = 0; turn < 2000; ++turn) {
-      const std::size_t bytes = 1 + random.below(area.bytes());
-      const auto part = random.chance(0.6) ? area.take(bytes) : std::nullopt;
-      if (part) {
-        ++taken;
-        ASSERT_LE(part->offset + bytes, area.bytes());
-        for (const Out& o : out) {
-          ASSERT_NE(o.part.id, part->id);
-          ASSERT_TRUE(o.part.offset + o.bytes <= part->offset || part->offset + bytes <= o.part.offset) << seed;
-        }
-        out.push_back({*part, bytes});
-      } else if (!out.empty()) {
-        const auto which = out.begin() + static_cast<std::ptrdiff_t>(random.below(out.size()));
-        area.give_back(which->part.id);
-        out.erase(which);
-      }
-      if (out.empty()) {
-        ASSERT_TRUE(area.take(area.bytes())) << "all are back";
-        area.clear();
-      }
-    }
-    EXPECT_GE(taken, 100U);
-  }
-}
-
-/// Segments that went each way, of all ranks, in a ring of two that moves 1 MiB in segments of so many bytes.
+/// Segments that went each way, of all ranks, in a ring of two that moves 2 MiB in segments of so many bytes.
 struct Ways {
   std::uint64_t bounced = 0;
   std::uint64_t by_kernel = 0;
@@ -128,7 +101,7 @@ struct Ways {
 };
 
 Ways ways_of(test::Over over, std::int64_t segment) {
-  constexpr std::int64_t kCount = 1 << 17;
+  constexpr std::int64_t kCount = 1 << 18;
   auto ranks = test::connected_ranks(2, over);
   const VerifiedSchedule ring = prove(test::ring_all_reduce(2, 1).value()).value();
   const Plan plan =
@@ -155,15 +128,15 @@ Ways ways_of(test::Over over, std::int64_t segment) {
 }
 
 TEST(TransportBounce, LongSegmentsAreCopiedOnceAndTooLongOnesByTheKernel) {
-  constexpr std::uint64_t kMessages = 5 * 2 * 2;  // of half a MiB
+  constexpr std::uint64_t kMessages = 5 * 2 * 2;  // of a MiB
   const Ways bounced = ways_of(test::Over::kShm, 64 << 10);
-  EXPECT_EQ(bounced.bounced, kMessages * 8);
+  EXPECT_EQ(bounced.bounced, kMessages * 16);
   EXPECT_EQ(bounced.by_kernel + bounced.mapped, 0U);
-  const Ways lent = ways_of(test::Over::kShm, 512 << 10);
+  const Ways lent = ways_of(test::Over::kShm, 1 << 20);
   EXPECT_EQ(lent.bounced, 0U);
   EXPECT_GE(lent.by_kernel, kMessages * 4 / 5);  // in the first call it may not be known yet that they can be read
   EXPECT_LE(lent.by_kernel, kMessages);
-  const Ways nothing_lent = ways_of(test::Over::kRings, 512 << 10);
+  const Ways nothing_lent = ways_of(test::Over::kRings, 1 << 20);
   EXPECT_EQ(nothing_lent.bounced + nothing_lent.by_kernel, 0U);
   const Ways short_ones = ways_of(test::Over::kShm, 8 << 10);
   EXPECT_EQ(short_ones.bounced + short_ones.by_kernel, 0U);

@@ -93,7 +93,7 @@ ShmRank::ShmRank(std::uint32_t rank, std::vector<std::string> names, std::shared
                       {}});
   }
   segment_->touch(rank);
-  set_bounce_area(segment_->bounce_bytes());
+  set_bounce_memory({segment_->bounce_bytes(), kBounceBytesMin});
   set_board(Board(segment_->board(), rank));
   if (options.lends) show_memory();
 }
@@ -122,14 +122,12 @@ void ShmRank::try_memory(std::uint32_t peer) {
   segment_->ring(peer, rank()).reads_memory.store(1, std::memory_order_release);
 }
 
-/// What is longer than a part of the bounce area, where it can be read at all, would not be read while others are
-/// copied.
-SegmentWay ShmRank::way_of(std::uint32_t peer, std::span<const std::byte> bytes) const {
+SegmentWay ShmRank::way_of(std::uint32_t peer, std::span<const std::byte> bytes, bool bounces) const {
   if (bytes.size() < kLendMappedMin) return SegmentWay::kSent;
   const bool reads = segment_->ring(rank(), peer).reads_memory.load(std::memory_order_acquire) != 0;
   if (reads && segment_->state(rank()).ranges.holds(bytes.data(), bytes.size())) return SegmentWay::kLent;
   if (bytes.size() < kBounceBytesMin) return SegmentWay::kSent;
-  if (bytes.size() <= segment_->bounce_bytes() / 4) return SegmentWay::kBounced;
+  if (bounces) return SegmentWay::kBounced;
   return reads ? SegmentWay::kLent : SegmentWay::kSent;
 }
 

@@ -61,7 +61,7 @@ class ShmRank final : public StreamRank {
   void rise() { segment_->state(rank()).bell.get_up(); }
 
  protected:
-  [[nodiscard]] SegmentWay way_of(std::uint32_t peer, std::span<const std::byte> bytes) const override;
+  [[nodiscard]] SegmentWay way_of(std::uint32_t peer, std::span<const std::byte> bytes, bool bounces) const override;
   [[nodiscard]] std::byte* bounce_memory(std::uint32_t rank) override { return segment_->bounce_memory(rank); }
   [[nodiscard]] bool borrows() const override { return true; }
   [[nodiscard]] const std::byte* fetch(const Loan& loan, std::byte* place) override;

@@ -18,13 +18,16 @@ namespace {
 constexpr std::uint64_t kMagic = 0x686f636b65740002ULL;
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-/// With few ranks one ring is as long as a second-level cache, for what bounce_area.h says of memory written again; all
+/// With few ranks one ring is as long as a second-level cache, for what bounce_slots.h says of memory written again; all
 /// those of a rank together stay in the caches that cores share. One ring takes a small message at least.
 constexpr std::size_t kRingBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kRingBytesMin = std::size_t{16} << 10;
 constexpr std::size_t kRingBytesOfRank = std::size_t{2} << 20;
-/// More than the second-level cache of a core, less than what cores share (bounce_area.h says why).
-constexpr std::size_t kBounceBytes = std::size_t{1} << 20;
+/// More than the second-level cache of a core (bounce_slots.h says why); those of all ranks together less than what
+/// cores share, unless there are many.
+constexpr std::size_t kBounceBytesMax = std::size_t{2} << 20;
+constexpr std::size_t kBounceBytesMin = std::size_t{1} << 20;
+constexpr std::size_t kBounceBytesOfAll = std::size_t{16} << 20;
 /// All of it below a huge page, which the first byte would take.
 constexpr std::size_t kRingBytesOfMessages = std::size_t{128} << 10;
 constexpr std::size_t kBounceBytesOfMessages = std::size_t{512} << 10;
@@ -34,6 +37,11 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit
 std::size_t ring_size_for(std::uint32_t ranks) {
   const std::size_t each = std::bit_floor(kRingBytesOfRank / std::max<std::size_t>(ranks, 1));
   return std::clamp(each, kRingBytesMin, kRingBytesMax);
+}
+
+std::size_t bounce_size_for(std::uint32_t ranks) {
+  const std::size_t each = std::bit_floor(kBounceBytesOfAll / std::max<std::size_t>(ranks, 1));
+  return std::clamp(each, kBounceBytesMin, kBounceBytesMax);
 }
 
 }  // namespace
@@ -48,7 +56,7 @@ ShmSegment::ShmSegment(std::uint32_t ranks, Use use)
     : ranks_(ranks),
       use_(use),
       ring_size_(use == Use::kMessages ? kRingBytesOfMessages : ring_size_for(ranks)),
-      bounce_bytes_(use == Use::kMessages ? kBounceBytesOfMessages : kBounceBytes),
+      bounce_bytes_(use == Use::kMessages ? kBounceBytesOfMessages : bounce_size_for(ranks)),
       states_begin_(kPage),
       board_begin_(round_up(states_begin_ + ranks * sizeof(RankState), kPage)),
       rings_begin_(round_up(board_begin_ + ranks * sizeof(BoardSlots), kPage)),
