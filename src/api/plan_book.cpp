@@ -50,7 +50,7 @@ Result<PlanSource> read_plan_source(const Settings& settings, std::uint32_t rank
     meeting.shown_bytes_max = 0;
     meeting.alike = 1;
   }
-  const Bytes most{stated ? std::numeric_limits<std::int64_t>::max() : meeting.segment_max};
+  const Bytes most{stated ? std::numeric_limits<std::int64_t>::max() : meeting.segment_max_of(ranks).count};
   PlanSource source{std::move(topology), meeting, most, {}};
   if (settings.plan_file.empty()) return source;
   HOCKET_TRY_ASSIGN(Schedule schedule, load_schedule(settings.plan_file));

@@ -1,6 +1,7 @@
 #include "planner/meeting.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <tuple>
 
@@ -10,6 +11,9 @@
 
 namespace hocket {
 namespace {
+
+/// What a message costs whatever its length counts for more in shorter ones.
+constexpr Bytes kSegmentLeast{32 << 10};
 
 /// Bytes that ranks send, and that they combine.
 std::int64_t work_of(const Plan& plan) {
@@ -36,6 +40,10 @@ std::int64_t copied_of(const Plan& plan) {
 }
 
 }  // namespace
+
+Bytes Meeting::segment_max_of(std::uint32_t ranks) const {
+  return std::min(segment_max, std::max(kSegmentLeast, Bytes{together.count / ranks}));
+}
 
 PlanningOptions Meeting::options() const {
   PlanningOptions options;
@@ -73,13 +81,19 @@ Meeting meeting_of(std::string_view transport) {
     return {.rate = {.bandwidth = {8e9}, .latency = {5e-7}},
             .per_message = {3e-7},
             .reduce_rate = {10e9},
-            .segment_max = 128 << 10,
+            .segment_max = {256 << 10},
+            .together = {1 << 20},
             .shown_bytes_max = 8 << 10,
             .show = {3e-7},
             .alike = 1.15,
             .copies_once = true};
   }
-  return {{.bandwidth = {4e9}, .latency = {5e-6}}, {2e-6}, {}, std::int64_t{1} << 40};
+  constexpr Bytes kAny{std::numeric_limits<std::int64_t>::max()};
+  return {.rate = {.bandwidth = {4e9}, .latency = {5e-6}},
+          .per_message = {2e-6},
+          .reduce_rate = {},
+          .segment_max = kAny,
+          .together = kAny};
 }
 
 std::string meeting_text(const Meeting& meeting, std::uint32_t ranks) {

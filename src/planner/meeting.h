@@ -18,7 +18,8 @@ struct Meeting {
   LinkRate rate;
   Seconds per_message;
   BytesPerSecond reduce_rate;  // 0: not counted
-  std::int64_t segment_max;    // what is copied and then reduced lies in the caches in between
+  Bytes segment_max;           // what is copied and then reduced lies in the caches in between,
+  Bytes together;              //   and so does a segment for every peer
   // Of one-shot plans (verify/one_shot.h) where ranks show each other what they send: the longest; 0: none does.
   std::size_t shown_bytes_max = 0;
   Seconds show{};  // without the reading, which goes at the rate of a port
@@ -26,15 +27,16 @@ struct Meeting {
   double alike = 1.05;
   bool copies_once = false;  // what a rank sends to several peers
 
+  [[nodiscard]] Bytes segment_max_of(std::uint32_t ranks) const;
   /// Choices as this meeting has it.
   [[nodiscard]] PlanningOptions options() const;
   /// How long a call of that plan takes: as simulated, or as ranks show and read where they do.
   [[nodiscard]] Seconds time_of(const Candidate& candidate) const;
 };
 
-/// The candidate with the least time_of(); of those alike that send and combine no more bytes the one whose senders copy
-/// the fewest, where they copy, and of these the one with the fewest messages, each of which a rank waits for, and sleeps
-/// over where ranks share cores. None of none.
+/// The candidate with the least time_of(); of those alike that send and combine no more bytes the one whose senders
+/// copy the fewest, where they copy, and of these the one with the fewest messages, each of which a rank waits for, and
+/// sleeps over where ranks share cores. None of none.
 [[nodiscard]] const Candidate* fastest(std::span<const Candidate* const> candidates, const Meeting& meeting);
 
 /// "shm", "tcp" or a plug-in's name.

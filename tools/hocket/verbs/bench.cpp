@@ -157,7 +157,7 @@ class Bench {
     for (const Candidate& candidate : planning.candidates) candidates.push_back(&candidate);
     const Candidate& chosen = bounded_ ? planning.candidates[planning.chosen] : *fastest(candidates, meeting);
     const bool free = run_.segment.count == 0 && !bounded_;
-    const std::int64_t most = free ? meeting.segment_max : chosen.plan.segment().count;
+    const std::int64_t most = free ? meeting.segment_max_of(job_.size()).count : chosen.plan.segment().count;
     return fmt::format("{} {}", chosen.algorithm, std::min(most, chosen.plan.segment().count));
   }
 
