@@ -88,7 +88,7 @@ format_of_changes() {
 
 # A changed header is seen through the source of the same name. The commands are those of g++, some of whose options clang
 # does not know.
-tidy_files_max=25
+tidy_files_max=16
 tidy_of_changes() {
   local files
   mapfile -t files < <(changed_files 'src/*.cpp' 'src/*.h' | sed 's/\.h$/.cpp/' | sort -u |

@@ -18,8 +18,8 @@ namespace {
 constexpr std::uint64_t kMagic = 0x686f636b65740002ULL;
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-/// With few ranks one ring is as long as a second-level cache, for what bounce_slots.h says of memory written again; all
-/// those of a rank together stay in the caches that cores share. One ring takes a small message at least.
+/// With few ranks one ring is as long as a second-level cache, for what bounce_slots.h says of memory written again;
+/// all those of a rank together stay in the caches that cores share. One ring takes a small message at least.
 constexpr std::size_t kRingBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kRingBytesMin = std::size_t{16} << 10;
 constexpr std::size_t kRingBytesOfRank = std::size_t{2} << 20;
