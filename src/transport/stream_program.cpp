@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/assert.h"
 #include "net/frame.h"
 
 namespace hocket {
@@ -87,8 +88,9 @@ void StreamProgram::join_alike() {
   for (std::size_t i = 0; i < states_.size(); ++i) {
     if (program_.ops[i].role != MessageOp::Role::kSend || states_[i].group != kNoGroup) continue;
     const OpId id = program_.first_op + static_cast<OpId>(i);
-    for (OpId one = id; one != kNoOp && state(one).group == kNoGroup; one = op(one).alike)
-      state(one).group = groups_.size();
+    OpId one = id;
+    for (; one != kNoOp && state(one).group == kNoGroup; one = op(one).alike) state(one).group = groups_.size();
+    HOCKET_ASSERT(one == (op(id).alike == kNoOp ? kNoOp : id), "sends that are alike do not lead round to the first");
     groups_.push_back({longest_segment(op(id).end.cut), {}});
   }
 }

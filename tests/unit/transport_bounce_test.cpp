@@ -2,10 +2,15 @@
 // they are too long for that from the memory of their sender.
 #include <gtest/gtest.h>
 
+#include <atomic>
+
+#include "algorithms/algorithm.h"
 #include "base/random.h"
 #include "engine/rank_driver.h"
+#include "planner/planner.h"
 #include "support/connected_ranks.h"
 #include "support/small_schedules.h"
+#include "topology/spec.h"
 #include "transport/bounce_copy.h"
 #include "transport/bounce_slots.h"
 #include "transport/shm/shm_rank.h"
@@ -125,6 +130,38 @@ Ways ways_of(test::Over over, std::int64_t segment) {
   }
   test::leave_all(std::move(ranks));
   return ways;
+}
+
+/// Segments of the all-gather of a direct all-reduce, of which a shard is 32 KiB, that ranks read from a copy made for
+/// another; every result is looked at.
+std::uint64_t shared_of(std::uint32_t count, test::Over over) {
+  const std::int64_t elements = std::int64_t{4096} * count;
+  auto ranks = test::connected_ranks(count, over);
+  const Topology together = topology_from_spec(fmt::format("switch:{}", count), {}).value();
+  const Collective what{CollectiveKind::kAllReduce, count, 0};
+  const VerifiedSchedule direct = plan_algorithm(*find_algorithm("direct").value(), {together, what}).value();
+  const Plan plan = Plan::bind(direct, {what, elements, DataType::kI64, ReduceOp::kSum}, {64 << 10}).value();
+  std::atomic<std::uint64_t> shared{0};
+  test::run_all(count, [&](std::uint32_t r) {
+    const auto driver = RankDriver::create(plan, r, *ranks[r]).value();
+    for (std::int64_t call = 0; call < 20; ++call) {
+      std::vector<std::int64_t> values(static_cast<std::size_t>(elements));
+      std::vector<std::int64_t> sums(values.size());
+      for (std::int64_t i = 0; i < elements; ++i) values[static_cast<std::size_t>(i)] = (r + 1) * i + call;
+      ASSERT_TRUE(driver->run({values.data(), sums.data()}));
+      for (std::int64_t i = 0; i < elements; ++i)
+        ASSERT_EQ(sums[static_cast<std::size_t>(i)], count * (count + 1) / 2 * i + count * call) << "rank " << r;
+    }
+    if (over == test::Over::kShm) shared += static_cast<const ShmRank&>(*ranks[r]).bounce_counts().shared;
+  });
+  test::leave_all(std::move(ranks));
+  return shared;
+}
+
+// Among the ranks of a host; in mixed company some of those that get the same bytes are elsewhere.
+TEST(TransportBounce, WhatGoesToSeveralPeersIsCopiedOnce) {
+  EXPECT_GE(shared_of(4, test::Over::kShm), 20U * 4 * 2 / 2) << "two of three peers, but for some that were late";
+  shared_of(6, test::Over::kMixed);
 }
 
 TEST(TransportBounce, LongSegmentsAreCopiedOnceAndTooLongOnesByTheKernel) {

@@ -3,6 +3,22 @@
 #include <algorithm>
 
 namespace hocket {
+namespace {
+
+/// Also from the circle of sends that are alike.
+void leave_out(MessageProgram& program, std::size_t index) {
+  const auto op = [&program](OpId id) -> MessageOp& { return program.ops[id - program.first_op]; };
+  const OpId next = program.ops[index].alike;
+  const auto id = program.first_op + static_cast<OpId>(index);
+  if (next != kNoOp) {
+    OpId before = next;
+    while (op(before).alike != id) before = op(before).alike;
+    op(before).alike = next == before ? kNoOp : next;
+  }
+  program.ops[index] = {};
+}
+
+}  // namespace
 
 struct MixedRank::Halves final : LoadedProgram {
   std::unique_ptr<LoadedProgram> near;
@@ -36,7 +52,7 @@ Result<std::unique_ptr<LoadedProgram>> MixedRank::load(MessageProgram program) {
     if (program.ops[i].role == MessageOp::Role::kNone) continue;
     const bool stays = is_near(program.ops[i].end.peer);
     if (stays) near.ops[i].end = to_host(near.ops[i].end);
-    (stays ? program : near).ops[i] = {};
+    leave_out(stays ? program : near, i);
   }
   auto halves = std::make_unique<Halves>();
   HOCKET_TRY_ASSIGN(halves->near, near_->load(std::move(near)));
