@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <string>
 
 #include "support/process.h"
@@ -32,6 +33,17 @@ bool has_begun(Process& job) {
                     return job.out().find("(B)") == std::string::npos ? std::nullopt : std::optional(1);
                   })
       .has_value();
+}
+
+TEST(Launcher, ANoteOnTheSizeIsSaidOnce) {
+  const std::string file = testing::TempDir() + "noted_once.hkt";
+  const std::vector<std::string> plan{HOCKET_BINARY, "plan", "all_reduce", "--topo", "ring:3", "-o", file};
+  ASSERT_EQ(test::Process(plan, {}).wait(std::chrono::seconds(60)).status, 0);
+  const auto end =
+      test::Process({HOCKET_BINARY, "run", file, "--ranks", "3", "--size", "9B"}, {}).wait(std::chrono::seconds(60));
+  EXPECT_EQ(end.status, 0);
+  EXPECT_EQ(end.err, "note: --size 9B is no multiple of 4B, 8B is taken\n");
+  std::filesystem::remove(file);
 }
 
 TEST(Launcher, ChildrenAreWaitedForWhereTheyWereIgnoredOnEntry) {

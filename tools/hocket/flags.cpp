@@ -9,6 +9,7 @@
 #include "base/say.h"
 #include "base/version.h"
 #include "exchange/load_topology.h"
+#include "lost_rank.h"
 
 namespace hocket {
 
@@ -71,7 +72,9 @@ Result<BoundCollective> CollectiveFlags::bind(CollectiveKind kind, std::uint32_t
   if (what.count == 0)
     return fail(Code::kInvalidArgument, "--size {}: less than {}B, the least that {} of {} over {} ranks can share",
                 size, least, name_of(kind), name_of(what.type), ranks);
-  say("note: --size {} is no multiple of {}B, {} is taken\n", size, least, format_bytes(what.bytes()));
+  // Whoever has started this rank here has said so.
+  if (!LostRank::may_be_noted())
+    say("note: --size {} is no multiple of {}B, {} is taken\n", size, least, format_bytes(what.bytes()));
   return what;
 }
 
