@@ -1,4 +1,4 @@
-// BounceCopy: how a rank writes segments into its bounce area: into the caches, which the reader then reads from, or
+// BounceCopy: how a rank writes segments into its bounce memory: into the caches, which the reader then reads from, or
 // past them. Into the caches is faster while the two cores share one of theirs. Where they are far apart every line
 // that the reader still has must be called back first, and stores past the caches take a fifth of the time. Which of
 // the two it is changes while a program runs (a virtual machine's cores wander), so copies are timed, one of a few.

@@ -4,7 +4,7 @@
 //   overflow as many bytes as the plan receives, reserved but untouched until slots run out, so that a stream never has
 //            to stop for lack of room and no schedule can deadlock on it
 // A segment that its sender has lent keeps no place: it is fetched when its op takes it. A bounced one lies in the
-// bounce area of its sender until then.
+// bounce memory of its sender until then.
 // Nothing is allocated after make(). Ownership: the caller of load(). Threading: one owner.
 // Refuses: memory the system does not have (an Error).
 #pragma once

@@ -3,7 +3,7 @@
 // On every stream: a hello with the whole CallNotice before its first message, or where the call is like the one before
 // only a mark on that message; segments straight from and into memory, a ping now and then, the first error, and a bye
 // from who leaves in order. A peer that is a call ahead is left lying. A shell that reads the memory of peers may lend
-// segments: it says where they lie, and hears when they are taken. One whose peers read a bounce area of
+// segments: it says where they lie, and hears when they are taken. One whose peers read a bounce memory of
 // this rank copies segments into it, and hears when they are read. Ownership: readers, writers, nothing of the
 // caller's. Threading: one owner. Refuses: whatever the plan does not have next (kMalformed), a differing CallNotice
 // (kMismatch, both values and ranks), peers that go without a bye (kPeerFailed); each ends the communicator.
@@ -143,7 +143,7 @@ class StreamRank : public RankTransport {
   [[nodiscard]] bool has_outgoing(std::uint32_t stream) const;
   [[nodiscard]] bool all_sent() const;
   [[nodiscard]] std::size_t gather(std::uint32_t stream, std::span<std::span<const std::byte>> parts);
-  /// Bytes that the last gather() copied into the bounce area.
+  /// Bytes that the last gather() copied into the bounce memory.
   [[nodiscard]] std::size_t bounced_bytes() const { return bounced_bytes_; }
   void sent(std::uint32_t stream, std::size_t bytes, TransportEvents* events);
   /// Leaves in order: a bye to everybody, or nothing after a failure.

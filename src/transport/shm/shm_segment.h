@@ -1,4 +1,4 @@
-// ShmSegment: the memory through which the ranks of one host talk: a doorbell, a state, a bounce area and a place on
+// ShmSegment: the memory through which the ranks of one host talk: a doorbell, a state, a bounce memory and a place on
 // the board per rank, a ring per ordered pair. It is a memfd without a name, so that nothing is left whichever process
 // is killed when; sealed, so that nobody can shrink it under the others. Another process maps it through /proc/PID/fd
 // and compares its token. Ownership: this mapping; the memory goes with the last one. Threading: what is shared inside
