@@ -37,18 +37,18 @@ class StreamProgram final : public LoadedProgram {
   StreamProgram& operator=(const StreamProgram&) = delete;
 
   struct OpState {
-    std::uint32_t stream = 0;            // that carries it
-    const std::byte* memory = nullptr;   // of a send
-    std::uint32_t offered = 0;           // segments: offered to us,
-    std::uint32_t queued = 0;            //   given to the writer,
-    std::uint32_t arrived = 0;           //   or arrived
-    std::optional<SegmentWay> way;       // of a send, when it is chosen
-    std::uint32_t lent = 0;              // segments the peer reads here, of a send; taken and to be told, of a receive
-    std::uint32_t returned = 0;          // of a send: of them those that the peer has taken
-    std::uint32_t cleared = 0;           // of a bounced send: segments before this one hold no slot
-    std::size_t group = 0;               // of a send: of those alike
-    bool stalled = false;                // of a bounced send: goes on when a slot comes back
-    std::uint64_t address = 0;           // of a receive: where the message begins in the memory of its sender
+    std::uint32_t stream = 0;           // that carries it
+    const std::byte* memory = nullptr;  // of a send
+    std::uint32_t offered = 0;          // segments: offered to us,
+    std::uint32_t queued = 0;           //   given to the writer,
+    std::uint32_t arrived = 0;          //   or arrived
+    std::optional<SegmentWay> way;      // of a send, when it is chosen
+    std::uint32_t lent = 0;             // segments the peer reads here, of a send; taken and to be told, of a receive
+    std::uint32_t returned = 0;         // of a send: of them those that the peer has taken
+    std::uint32_t cleared = 0;          // of a bounced send: segments before this one hold no slot
+    std::size_t group = 0;              // of a send: of those alike
+    bool stalled = false;               // of a bounced send: goes on when a slot comes back
+    std::uint64_t address = 0;          // of a receive: where the message begins in the memory of its sender
     std::array<std::byte, 8> address_out{};  // the same of a send, as it travels
     bool listed = false;                     // waits among the peer's sends, or its receives that have taken loans
     OpId next = kNoOp;                       // of the latter

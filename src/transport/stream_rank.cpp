@@ -208,8 +208,7 @@ bool StreamRank::take_header(std::uint32_t stream, TransportEvents* events) {
       return true;
     case FrameKind::kLent:
     case FrameKind::kBounced:
-      if (header.length != kLentBytes || !(header.kind == FrameKind::kLent ? borrows() : bounce_.bytes > 0))
-        break;
+      if (header.length != kLentBytes || !(header.kind == FrameKind::kLent ? borrows() : bounce_.bytes > 0)) break;
       return take_word_header(stream, events);
     case FrameKind::kConsumed:
       if (header.length != 0) break;
@@ -322,8 +321,7 @@ void StreamRank::take_bounced(std::uint32_t stream, TransportEvents& events) {
   const std::uint64_t offset = word_at(link(stream).lent_in.data());
   const auto bytes = static_cast<std::size_t>(program_->op(h.op).end.cut.length(h.segment));
   if (bytes > bounce_.bytes || offset > bounce_.bytes - bytes)
-    return malformed(stream,
-                     fmt::format("word of a segment of {} bytes at {} of {}", bytes, offset, bounce_.bytes));
+    return malformed(stream, fmt::format("word of a segment of {} bytes at {} of {}", bytes, offset, bounce_.bytes));
   program_->keep(h.op, h.segment, bounce_memory(streams_.peer(stream)) + offset);
   program_->arrived(h.op);
   events.arrived(h.op, 1);
