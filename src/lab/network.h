@@ -35,7 +35,8 @@ class LabNetwork {
   [[nodiscard]] const NetworkNamespace& of_rank(std::uint32_t rank) const { return at(topology_->vertex_of(rank)); }
   /// Name of the port on the bridge, the same everywhere.
   static constexpr std::string_view kPort = "port";
-  static constexpr Bytes kFrame{8192};  // what TCP hands to a device at once
+  /// What TCP hands to a device at once: a segment of 8 KiB with its header.
+  static constexpr Bytes kFrame{8192 + 512};
   /// Where ranks find rank 0 on the bridge.
   [[nodiscard]] Result<Descriptor> listen_at_rank_0() const;
 
