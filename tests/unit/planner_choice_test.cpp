@@ -65,6 +65,14 @@ TEST(PlannerMeeting, OfWhatIsAlikeTheLeastCopiesAndThenTheFewestMessagesAreTaken
   EXPECT_EQ(fastest({}, meeting), nullptr);
 }
 
+TEST(PlannerMeeting, SegmentsAreShorterTheMorePeersGetOneAtOnce) {
+  const Meeting memory = meeting_of("shm");
+  EXPECT_EQ(memory.segment_max_of(2), memory.segment_max);
+  EXPECT_EQ(memory.segment_max_of(8).count * 8, memory.together.count);
+  EXPECT_GT(memory.segment_max_of(1000).count * 1000, memory.together.count) << "there is a least";
+  EXPECT_GT(meeting_of("tcp").segment_max_of(1000).count, std::int64_t{1} << 40) << "as long as the plan likes";
+}
+
 // Of two ranks each can send the other all it has, in one message and no more time: every sum is made twice then.
 TEST(PlannerMeeting, FewMessagesAreNotBoughtByWork) {
   const Meeting meeting = meeting_of("shm");

@@ -73,7 +73,7 @@ Result<BoundCollective> CollectiveFlags::bind(CollectiveKind kind, std::uint32_t
     return fail(Code::kInvalidArgument, "--size {}: less than {}B, the least that {} of {} over {} ranks can share",
                 size, least, name_of(kind), name_of(what.type), ranks);
   // Whoever has started this rank here has said so.
-  if (!LostRank::may_be_noted())
+  if (!LostRank::started_here())
     say("note: --size {} is no multiple of {}B, {} is taken\n", size, least, format_bytes(what.bytes()));
   return what;
 }

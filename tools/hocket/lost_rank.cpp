@@ -32,7 +32,7 @@ void LostRank::note(std::uint32_t rank, pid_t process, int signal) {
   [[maybe_unused]] const ssize_t put = ::pwrite(file_->descriptor(), words.data(), words.size(), 0);
 }
 
-bool LostRank::may_be_noted() { return environment(kVariable) != nullptr; }
+bool LostRank::started_here() { return environment(kVariable) != nullptr; }
 
 Result<void> LostRank::check(std::uint32_t me) {
   const char* const path = environment(kVariable);

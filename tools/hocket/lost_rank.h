@@ -23,7 +23,7 @@ class LostRank {
   void note(std::uint32_t rank, pid_t process, int signal);
 
   /// On a rank: whether it was started by a process that may note one.
-  [[nodiscard]] static bool may_be_noted();
+  [[nodiscard]] static bool started_here();
   /// An error of that rank when one was noted.
   [[nodiscard]] static Result<void> check(std::uint32_t me);
 

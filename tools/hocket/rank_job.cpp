@@ -138,7 +138,7 @@ Result<Settings> JobFlags::settings(const Launch& launch) const {
 Result<Job> join_and_put_away(RendezvousOptions options) {
   std::optional<HeldSignals> held;
   if (options.launch.rank == 0) held.emplace();
-  if (held || LostRank::may_be_noted()) {
+  if (held || LostRank::started_here()) {
     options.before.check = [&held, me = options.launch.rank]() -> Result<void> {
       if (held) HOCKET_TRY(held->check());
       return LostRank::check(me);
