@@ -18,6 +18,12 @@ std::vector<HopId> WayBook::turned(const std::vector<HopId>& hops) {
   return reversed;
 }
 
+BytesPerSecond WayBook::rate_of(const std::vector<HopId>& hops) const {
+  BytesPerSecond rate = wiring_->sender(hops.front()).rate;
+  for (const HopId hop : hops) rate.value = std::min(rate.value, wiring_->sender(hop).rate.value);
+  return rate;
+}
+
 std::vector<WayBook::Way> WayBook::ways_of(std::span<const LaneWay> lanes) const {
   using Lanes = std::map<std::uint32_t, std::vector<HopId>>;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::array<Lanes, 2>> pairs;
@@ -74,7 +80,8 @@ Result<WayBook::Laid> WayBook::lay(std::span<const LaneWay> lanes) {
   Laid laid;
   for (const Way& way : ways_of(lanes)) {
     HOCKET_TRY_ASSIGN(const Addresses ends, addresses_of(way, laid.commands));
-    laid.cables += fmt::format("{0} {1} {2} {3}\n{1} {0} {3} {2}\n", way.a, way.b, ends.first, ends.second);
+    laid.cables += fmt::format("{0} {1} {2} {3} {4:.0f}B/s\n{1} {0} {3} {2} {5:.0f}B/s\n", way.a, way.b, ends.first,
+                               ends.second, rate_of(way.forth).value, rate_of(way.back).value);
   }
   return laid;
 }

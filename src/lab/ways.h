@@ -46,6 +46,8 @@ class WayBook {
 
   [[nodiscard]] std::vector<Way> ways_of(std::span<const LaneWay> lanes) const;
   [[nodiscard]] Result<Addresses> addresses_of(const Way& way, IpCommands& commands);
+  /// Of the slowest of them.
+  [[nodiscard]] BytesPerSecond rate_of(const std::vector<HopId>& hops) const;
   [[nodiscard]] static std::vector<HopId> turned(const std::vector<HopId>& hops);
 
   const Topology* topology_;

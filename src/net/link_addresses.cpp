@@ -30,6 +30,22 @@ Result<Address> address_in(const std::string& word) {
   return address.with_port(0);
 }
 
+/// What a line says of a cable.
+struct Written {
+  std::string local, remote, rate;
+};
+
+Result<LinkAddresses::Ends> ends_in(const Written& written) {
+  LinkAddresses::Ends ends;
+  HOCKET_TRY_ASSIGN(ends.local, address_in(written.local));
+  HOCKET_TRY_ASSIGN(ends.remote, address_in(written.remote));
+  if (ends.local.family() != ends.remote.family())
+    return fail(Code::kMalformed, "{} and {} are of two families", written.local, written.remote);
+  if (written.rate.empty()) return ends;
+  HOCKET_TRY_ASSIGN(ends.rate, parse_bandwidth(written.rate));
+  return ends;
+}
+
 }  // namespace
 
 Result<LinkAddresses> LinkAddresses::parse(const std::string& text, const std::string& name, std::uint32_t ranks) {
@@ -38,29 +54,28 @@ Result<LinkAddresses> LinkAddresses::parse(const std::string& text, const std::s
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
     std::istringstream words(line.substr(0, line.find('#')));
-    std::string first, second, third, fourth, more;
+    std::string first, second, more;
     if (!(words >> first)) continue;
-    words >> second >> third >> fourth;
-    if (fourth.empty() || words >> more)
-      return fail(Code::kMalformed, "{}:{}: '{}' is not 'rank peer local remote'", name, number, line);
+    Written written;
+    words >> second >> written.local >> written.remote >> written.rate;
+    if (written.remote.empty() || words >> more)
+      return fail(Code::kMalformed, "{}:{}: '{}' is not 'rank peer local remote [rate]'", name, number, line);
     const auto rank = number_in(first);
     const auto peer = number_in(second);
     if (!rank || !peer || *rank >= ranks || *peer >= ranks || *rank == *peer)
       return fail(Code::kMalformed, "{}:{}: '{} {}' are not two of {} ranks", name, number, first, second, ranks);
-    Ends ends;
-    for (const auto& [word, address] : {std::pair(&third, &ends.local), std::pair(&fourth, &ends.remote)}) {
-      Result<Address> read = address_in(*word);
-      if (!read) return fail(Code::kMalformed, "{}:{}: {}", name, number, read.error().text);
-      *address = *read;
-    }
-    if (ends.local.family() != ends.remote.family())
-      return fail(Code::kMalformed, "{}:{}: {} and {} are of two families", name, number, third, fourth);
+    Result<Ends> ends = ends_in(written);
+    if (!ends) return fail(Code::kMalformed, "{}:{}: {}", name, number, ends.error().text);
     Joint& joint = result.joints_[{*rank, *peer}];
     const auto known = std::find_if(joint.connections.begin(), joint.connections.end(), [&ends](const Ends& other) {
-      return other.local.host() == ends.local.host() && other.remote.host() == ends.remote.host();
+      return other.local.host() == ends->local.host() && other.remote.host() == ends->remote.host();
     });
     joint.lanes.push_back(static_cast<std::uint32_t>(known - joint.connections.begin()));
-    if (known == joint.connections.end()) joint.connections.push_back(ends);
+    if (known == joint.connections.end())
+      joint.connections.push_back(*ends);
+    else if (known->rate.value != ends->rate.value)
+      return fail(Code::kMismatch, "{}:{}: the cable from {} to {} has {}, in an earlier line {}", name, number,
+                  written.local, written.remote, format_bandwidth(ends->rate), format_bandwidth(known->rate));
   }
   HOCKET_TRY(result.check(name));
   return result;

@@ -1,18 +1,18 @@
 // LinkAddresses: over which pair of addresses two ranks talk, where hosts have an interface per cable: then the
 // connection of two ranks lies on the cable that joins them, and a schedule's bytes are that cable's bytes. Text, a
 // line per rank and peer, `#` begins a comment:
-//     rank peer local remote        0 1 10.200.0.0 10.200.0.1
+//     rank peer local remote [rate]        0 1 10.200.0.0 10.200.0.1 50Mb/s
 // The k-th line of a pair is its k-th lane (schedule/lanes.h); lanes with the same addresses share a connection.
 // Pairs that are not listed meet at the addresses that the rendezvous spreads.
 // Ownership: plain values. Threading: immutable. Refuses: ranks that are none or beyond the job, addresses that are
-// none or of two families, a cable whose two ends disagree (an Error with the
-// line).
+// none or of two families, a rate that is none, a cable whose two ends disagree (an Error with the line).
 #pragma once
 
 #include <map>
 #include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "net/address.h"
 
 namespace hocket {
@@ -22,6 +22,7 @@ class LinkAddresses {
   struct Ends {
     Address local;
     Address remote;
+    BytesPerSecond rate{0};  // of the cable towards the peer; 0: not said
   };
 
   [[nodiscard]] static Result<LinkAddresses> parse(const std::string& text, const std::string& name,

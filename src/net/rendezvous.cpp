@@ -423,14 +423,29 @@ class Joining {
       std::uint32_t which = 0;
       for (const std::uint32_t stream : job_.streams.to(rank)) HOCKET_TRY(reach_peer(stream, which++));
     }
-    return let_in();
+    HOCKET_TRY(let_in());
+    for (std::uint32_t rank = 0; rank < launch_.size; ++rank) tune_links_to(rank);
+    return {};
+  }
+
+  /// The cable of the `which`-th connection to that peer; null: none is listed.
+  [[nodiscard]] const LinkAddresses::Ends* cable_of(std::uint32_t peer, std::uint32_t which) const {
+    const LinkAddresses::Joint* joint = options_.cables.between(launch_.rank, peer);
+    return joint == nullptr ? nullptr : &joint->connections[which / options_.connections];
+  }
+
+  void tune_links_to(std::uint32_t peer) {
+    std::uint32_t which = 0;
+    for (const std::uint32_t stream : job_.streams.to(peer)) {
+      const LinkAddresses::Ends* cable = cable_of(peer, which++);
+      if (cable != nullptr && cable->rate.value > 0) tune_for(job_.links[stream], cable->rate);
+    }
   }
 
   /// `which`: of the connections to that peer.
   Result<void> reach_peer(std::uint32_t stream, std::uint32_t which) {
     const Member& peer = job_.members[job_.streams.peer(stream)];
-    const LinkAddresses::Joint* joint = options_.cables.between(launch_.rank, peer.rank);
-    const LinkAddresses::Ends* cable = joint == nullptr ? nullptr : &joint->connections[which / options_.connections];
+    const LinkAddresses::Ends* cable = cable_of(peer.rank, which);
     const Address there = cable == nullptr ? peer.address : cable->remote.with_port(peer.address.port());
     const Approach approach{Patience::kItListens, cable == nullptr ? nullptr : &cable->local};
     const Claim claim{Claim::Purpose::kLink, launch_.rank, which};

@@ -20,6 +20,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
+constexpr double kPaceOfRate = 2;  // so that nothing waits for the pace alone
 constexpr int kBacklog = 1024;
 /// Between two attempts to reach somebody who does not listen yet.
 constexpr std::chrono::milliseconds kRetry{20};
@@ -133,6 +134,11 @@ void tune(const Descriptor& socket) {
     if (::setsockopt(socket.get(), IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size())) == 0)
       return;
   }
+}
+
+void tune_for(const Descriptor& socket, BytesPerSecond rate) {
+  const auto most = static_cast<std::uint64_t>(kPaceOfRate * rate.value);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_MAX_PACING_RATE, &most, sizeof(most));
 }
 
 Result<std::size_t> read_some(const Descriptor& socket, std::span<std::byte> bytes, SteadyTime deadline) {

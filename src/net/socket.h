@@ -12,6 +12,7 @@
 
 #include "base/queue.h"
 #include "base/result.h"
+#include "base/units.h"
 #include "net/address.h"
 #include "net/descriptor.h"
 
@@ -46,6 +47,11 @@ int wait_for(std::span<pollfd> descriptors, SteadyTime deadline);
 /// Done to every socket made here before it connects or listens: what is accepted inherits it, and a connection that
 /// has begun under BBR would go on pacing.
 void tune(const Descriptor& socket);
+/// Of a connection along a cable that carries `rate`, above 0. The kernel lets a connection keep as much in a device as
+/// it would send in a millisecond by its own guess of its rate, two packets at least: of two on one slow cable the one
+/// with the higher guess gets more, and so keeps its guess. With twice the cable's rate as a limit both keep two
+/// packets (below some 70 Mb/s; where a millisecond holds many packets the shares differ little).
+void tune_for(const Descriptor& socket, BytesPerSecond rate);
 
 /// What there is, at least a byte. A peer that has closed is kPeerFailed.
 [[nodiscard]] Result<std::size_t> read_some(const Descriptor& socket, std::span<std::byte> bytes, SteadyTime deadline);

@@ -85,16 +85,17 @@ TEST(LabWays, NeighboursMeetAtTheirCable) {
   EXPECT_TRUE(laid.commands.empty());
   const CableEnd& sender = wiring.sender(wiring.hop_of(there));
   const CableEnd& receiver = wiring.receiver(wiring.hop_of(there));
-  EXPECT_EQ(laid.cables, fmt::format("0 1 {0} {1}\n1 0 {1} {0}\n", sender.address, receiver.address));
+  EXPECT_EQ(laid.cables, fmt::format("0 1 {0} {1} {2:.0f}B/s\n1 0 {1} {0} {2:.0f}B/s\n", sender.address,
+                                     receiver.address, sender.rate.value));
 }
 
-TEST(LabWays, SeveralLinksGetRoutesAlongThemOnceOnly) {
-  const Topology line = spec("line:3");
+TEST(LabWays, SeveralLinksGetRoutesAlongThemOnceOnlyAndHaveTheRateOfTheSlowest) {
+  const Topology line = apply_changes(spec("line:3"), {.scales = {"1-2=0.5"}}).value();
   const Wiring wiring = Wiring::of(line).value();
   WayBook book(line, wiring);
   const std::vector<LaneWay> lanes{{2, 0, 0, {link_between(line, 2, 1), link_between(line, 1, 0)}}};
   const WayBook::Laid laid = book.lay(lanes).value();
-  EXPECT_EQ(laid.cables, "0 2 10.100.0.0 10.100.0.1\n2 0 10.100.0.1 10.100.0.0\n");
+  EXPECT_EQ(laid.cables, "0 2 10.100.0.0 10.100.0.1 500000B/s\n2 0 10.100.0.1 10.100.0.0 500000B/s\n");
   ASSERT_EQ(laid.commands.size(), 3U);
   const auto route = [&](const char* to, VertexId from, VertexId next) {
     const HopId hop = wiring.hop_of(link_between(line, from, next));

@@ -259,13 +259,17 @@ TEST(NetLinkAddresses, ALineMoreIsALaneMoreAndTheSameAddressesAreOneConnection) 
 }
 
 TEST(NetLinkAddresses, LinesThatSayNothingAreNamed) {
-  EXPECT_EQ(cables_text("0 1 10.0.0.0"), "cables:1: '0 1 10.0.0.0' is not 'rank peer local remote'");
-  EXPECT_EQ(cables_text("\n0 1 a b c"), "cables:2: '0 1 a b c' is not 'rank peer local remote'");
+  EXPECT_EQ(cables_text("0 1 10.0.0.0"), "cables:1: '0 1 10.0.0.0' is not 'rank peer local remote [rate]'");
+  EXPECT_EQ(cables_text("\n0 1 a b c d"), "cables:2: '0 1 a b c d' is not 'rank peer local remote [rate]'");
   EXPECT_EQ(cables_text("0 4 10.0.0.0 10.0.0.1"), "cables:1: '0 4' are not two of 4 ranks");
   EXPECT_EQ(cables_text("1 1 10.0.0.0 10.0.0.1"), "cables:1: '1 1' are not two of 4 ranks");
   EXPECT_EQ(cables_text("x 1 10.0.0.0 10.0.0.1"), "cables:1: 'x 1' are not two of 4 ranks");
   EXPECT_EQ(cables_text("0 1 here 10.0.0.1"), "cables:1: 'here' is not the number of a host");
   EXPECT_EQ(cables_text("0 1 fd00::1 10.0.0.1"), "cables:1: fd00::1 and 10.0.0.1 are of two families");
+  EXPECT_EQ(cables_text("0 1 10.0.0.0 10.0.0.1 50Mb"),
+            "cables:1: '50Mb' is not a bandwidth: needs a unit per second (GB/s, Gb/s, GiB/s)");
+  EXPECT_EQ(cables_text("0 1 10.0.0.0 10.0.0.1 50Mb/s\n0 1 10.0.0.0 10.0.0.1 40Mb/s"),
+            "cables:2: the cable from 10.0.0.0 to 10.0.0.1 has 5 MB/s, in an earlier line 6.25 MB/s");
 }
 
 }  // namespace

@@ -1,0 +1,60 @@
+// Ranks that meet along cables: their connections are bound to the addresses that a table of cables says, and are told
+// the rate of their cable, of which the kernel needs to know.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <future>
+
+#include "net/rendezvous.h"
+
+namespace hocket {
+namespace {
+
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+Result<Job> join_as(std::uint32_t rank, const std::string& cables, const Descriptor& listener, const Address& root) {
+  RendezvousOptions options;
+  options.launch = Launch::alone("a test");
+  options.launch.rank = rank;
+  options.launch.size = 2;
+  options.launch.root = root.text();
+  options.secret = "a secret that only these two know";
+  options.listener = rank == 0 ? listener.get() : -1;
+  HOCKET_TRY_ASSIGN(options.cables, LinkAddresses::parse(cables, "table", 2));
+  options.deadline = steady_clock::now() + seconds(20);
+  return join(options);
+}
+
+std::uint64_t pace_of(const Descriptor& socket) {
+  std::uint64_t most = 0;
+  socklen_t length = sizeof(most);
+  EXPECT_EQ(::getsockopt(socket.get(), SOL_SOCKET, SO_MAX_PACING_RATE, &most, &length), 0);
+  return most;
+}
+
+TEST(NetCables, AConnectionKnowsTheRateOfItsCableAndNoneWhereNoneIsSaid) {
+  const std::string cables =
+      "0 1 127.0.0.2 127.0.0.3 50Mb/s\n0 1 127.0.0.4 127.0.0.5\n"
+      "1 0 127.0.0.3 127.0.0.2 25Mb/s\n1 0 127.0.0.5 127.0.0.4\n";
+  const Descriptor listener = listen_at(resolve({"127.0.0.1", 0}).value()).value();
+  const Address root = local_address(listener).value();
+  auto other = std::async(std::launch::async, [&] { return join_as(1, cables, listener, root); });
+  const Result<Job> mine = join_as(0, cables, listener, root);
+  const Result<Job> theirs = other.get();
+  ASSERT_TRUE(mine) << mine.error().text;
+  ASSERT_TRUE(theirs) << theirs.error().text;
+  const auto links = [](const Job& job, std::uint32_t peer) {
+    std::vector<std::pair<std::string, std::uint64_t>> result;
+    for (const std::uint32_t stream : job.streams.to(peer))
+      result.emplace_back(local_address(job.links[stream]).value().host(), pace_of(job.links[stream]));
+    return result;
+  };
+  using Links = std::vector<std::pair<std::string, std::uint64_t>>;
+  EXPECT_EQ(links(*mine, 1), (Links{{"127.0.0.2", 12'500'000}, {"127.0.0.4", ~std::uint64_t{0}}}));
+  EXPECT_EQ(links(*theirs, 0), (Links{{"127.0.0.3", 6'250'000}, {"127.0.0.5", ~std::uint64_t{0}}}));
+}
+
+}  // namespace
+}  // namespace hocket
