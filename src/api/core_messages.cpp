@@ -20,6 +20,7 @@ using std::chrono::steady_clock;
 constexpr milliseconds kLook{2};  // between two looks for a key
 constexpr milliseconds kHearsay{500};
 constexpr milliseconds kSoon{50};    // for what only words errors
+constexpr milliseconds kHear{1};     // what has come already
 constexpr milliseconds kSlice{100};  // of a wait, after which it is asked whether it makes sense still
 /// Connections of messages, told apart from those of collectives.
 constexpr std::uint32_t kMessageLane = 1;
@@ -110,7 +111,9 @@ Error CommunicatorCore::explained(const Error& error) {
   return failure_.set() ? failure_.error() : error;
 }
 
+/// What other ranks say of a failure comes over the connections of the collectives, which nobody may read meanwhile.
 Result<void> CommunicatorCore::check_peer(std::uint32_t peer, SteadyTime deadline) {
+  queue(0).listen(steady_clock::now() + kHear);
   if (failure_.set()) return tl::unexpected<Error>(failure_.error());
   if (steady_clock::now() >= deadline) {
     const std::string chain = chain_or_cause(peer);

@@ -160,6 +160,44 @@ TEST(ApiFailure, AbortFromAnotherThreadEndsAllRanks) {
   for (const RankEnd& end : ends) EXPECT_NE(end.said.find("enough"), std::string::npos) << end.said;
 }
 
+/// Rank 0 has no connection yet of which an abort could be heard; rank 1 does not come.
+TEST(ApiFailure, AbortIsHeardWhileAMessageWaitsForItsPeer) {
+  const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    const auto began = std::chrono::steady_clock::now();
+    if (rank == 0) {
+      float value = 1;
+      const auto result = comm->send(&value, 1, DataType::kF32, 1);
+      const bool soon = std::chrono::steady_clock::now() - began < milliseconds(2000);
+      return (result ? "success" : result.error().text) + (soon ? ", soon" : ", late");
+    }
+    std::this_thread::sleep_for(milliseconds(rank == 1 ? 3000 : 300));
+    if (rank == 2) comm->abort("enough");
+    return "enough, soon";
+  });
+  for (const RankEnd& end : ends) EXPECT_NE(end.said.find("enough"), std::string::npos) << end.said;
+  EXPECT_TRUE(ends[0].said.ends_with(", soon")) << ends[0].said;
+}
+
+/// One that leaves in order is none of their business.
+TEST(ApiFailure, ARankThatLeavesEndsNoMessageOfOthersThatWaits) {
+  const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    if (rank == 2) return "success";
+    float value = 1;
+    if (rank == 1) {
+      std::this_thread::sleep_for(milliseconds(1000));
+      SAY_ERROR(comm->receive(&value, 1, DataType::kF32, 0));
+      return "success";
+    }
+    SAY_ERROR(comm->send(&value, 1, DataType::kF32, 1));
+    return "success";
+  });
+  for (const RankEnd& end : ends) EXPECT_EQ(end.said, "success");
+}
+
 TEST(ApiFailure, RanksThatNeverSleepNoticeALostOne) {
   const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {
     auto comm = connect(ProgressMode::kDedicated);
