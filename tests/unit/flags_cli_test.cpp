@@ -62,6 +62,10 @@ TEST(FlagsCli, WhatHasNothingToActOnIsRefused) {
       {{"plan", "all_reduce", "--topo", "ring:4", "-o", "-"}, "-: would be a file of that name"},
       {{"verify", "none.hkt", "-o", "-"}, "-: would be a file of that name"},
       {{"sim", "none.hkt", "--topo", "ring:4", "--csv", "-"}, "-: would be a file of that name"},
+      {{"info", "algorithms", "--json=5"}, "--json: 5 is neither true nor false"},
+      {{"topo", "ring:4", "--strict=7", "--json=-1"}, "--strict: 7 is neither true nor false"},
+      {{"bench", "all_reduce", "--ranks", "2", "--json=x"}, "--json: x is neither true nor false"},
+      {{"plan", "--help=2"}, "--help: 2 is neither true nor false"},
       {{"help", "benc"}, "unknown verb 'benc', did you mean 'bench'?"},
       {{"info", "platform", "ace:0x4x4"}, "torus:0x4x4"},
       {{"info", "platform", "ace:-1x2x2"}, "torus:-1x2x2"},
@@ -72,6 +76,13 @@ TEST(FlagsCli, WhatHasNothingToActOnIsRefused) {
     EXPECT_NE(end.err.find(said), std::string::npos) << end.err;
     EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
   }
+}
+
+TEST(FlagsCli, AFlagMayBeGivenAsTrueOrFalse) {
+  const std::vector<std::string> words{"topo", "ring:4"};
+  const auto with = [&](const char* flag) { return run({words[0], words[1], flag}); };
+  EXPECT_EQ(with("--json=true").out, with("--json").out);
+  EXPECT_EQ(with("--json=no").out, run(words).out);
 }
 
 TEST(FlagsCli, HelpIsAVerbToo) {
