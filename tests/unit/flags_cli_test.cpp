@@ -85,6 +85,13 @@ TEST(FlagsCli, AFlagMayBeGivenAsTrueOrFalse) {
   EXPECT_EQ(with("--json=no").out, run(words).out);
 }
 
+TEST(FlagsCli, EveryVerbThatTakesAllAlgorithmsSaysSo) {
+  for (const char* verb : {"plan", "explain", "bench"}) {
+    const std::string help = run({verb, "--help"}).out;
+    EXPECT_NE(help.find("auto or all"), std::string::npos) << verb;
+  }
+}
+
 TEST(FlagsCli, HelpIsAVerbToo) {
   for (const auto& [words, same] :
        {std::pair(std::vector<std::string>{"help"}, std::vector<std::string>{"--help"}),

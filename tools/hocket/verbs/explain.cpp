@@ -218,7 +218,8 @@ VerbAction declare(CLI::App& app) {
   flags->topology.declare(app, false, true);
   flags->amount.declare(app);
   flags->simulation.declare(app);
-  app.add_option("--algo", flags->algorithm, "an algorithm, some with commas between, or auto")->capture_default_str();
+  app.add_option("--algo", flags->algorithm, "an algorithm, some with commas between, auto or all")
+      ->capture_default_str();
   app.add_option("--scores", flags->scores, "a YAML file of algorithms to take, or factors on their times, by size");
   app.add_option("--sizes", flags->sizes, "FROM:TO: the sizes looked at for other choices")->capture_default_str();
   app.add_flag("--spread", flags->spread,
