@@ -92,6 +92,11 @@ TEST(FlagsCli, EveryVerbThatTakesAllAlgorithmsSaysSo) {
   }
 }
 
+TEST(FlagsCli, ExplainSaysThatThereIsNothingToSend) {
+  const std::string said = run({"explain", "all_reduce", "--topo", "ring:4", "--size", "0B"}).out;
+  EXPECT_NE(said.find("bandwidth 0 ps (none: nothing to send)\nbottleneck   none: "), std::string::npos) << said;
+}
+
 TEST(FlagsCli, HelpIsAVerbToo) {
   for (const auto& [words, same] :
        {std::pair(std::vector<std::string>{"help"}, std::vector<std::string>{"--help"}),

@@ -79,6 +79,10 @@ void print_bottleneck(const Topology& topology, const Planning& planning) {
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(),
                    [&](LinkId a, LinkId b) { return r.link_busy[a].count > r.link_busy[b].count; });
+  if (r.links_used == 0) {
+    fmt::print("bottleneck   none: no link carries anything\n");
+    return;
+  }
   fmt::print("bottleneck   ");
   for (std::size_t i = 0; i < std::min<std::size_t>(3, order.size()); ++i) {
     fmt::print("{}{} busy {:.1f} %", i == 0 ? "" : ", ", topology.describe_link(order[i]),
