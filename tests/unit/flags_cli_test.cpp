@@ -97,6 +97,29 @@ TEST(FlagsCli, ExplainSaysThatThereIsNothingToSend) {
   EXPECT_NE(said.find("bandwidth 0 ps (none: nothing to send)\nbottleneck   none: "), std::string::npos) << said;
 }
 
+TEST(FlagsCli, ASizeIsNotedAsCutDownOnlyByWhatSucceeds) {
+  const std::string file = testing::TempDir() + "cut_down.hkt";
+  ASSERT_EQ(run({"plan", "all_reduce", "--topo", "ring:4", "--algo", "ring", "-o", file}).status, 0);
+  const std::string note = "note: --size 10B is no multiple of 4B, 8B is taken\n";
+  const std::vector<std::vector<std::string>> verbs{{"sim", file, "--topo", "ring:4"},
+                                                    {"sim", file, "--topo", "ring:4", "--with", file},
+                                                    {"run", file},
+                                                    {"plan", "all_reduce", "--topo", "ring:4"},
+                                                    {"explain", "all_reduce", "--topo", "ring:4"}};
+  for (std::vector<std::string> words : verbs) {
+    words.insert(words.end(), {"--size", "10B"});
+    const Ended good = run(words);
+    EXPECT_EQ(good.status, 0) << good.err;
+    EXPECT_TRUE(good.err.starts_with(note)) << good.err;
+    words.insert(words.end(), {"--segment", "1B"});
+    const Ended bad = run(words);
+    EXPECT_EQ(bad.status, 2) << bad.err;
+    EXPECT_EQ(bad.err.find("note"), std::string::npos) << bad.err;
+    EXPECT_EQ(std::count(bad.err.begin(), bad.err.end(), '\n'), 1) << bad.err;
+  }
+  std::filesystem::remove(file);
+}
+
 TEST(FlagsCli, HelpIsAVerbToo) {
   for (const auto& [words, same] :
        {std::pair(std::vector<std::string>{"help"}, std::vector<std::string>{"--help"}),

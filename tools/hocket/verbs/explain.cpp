@@ -207,6 +207,7 @@ Result<int> run(const Flags& flags) {
     HOCKET_TRY_ASSIGN(explanation.rates, what_if_rates(topology, what, planning, options));
   }
   line.reset();
+  flags.amount.note_cut(what);
   if (flags.json) {
     print_document(explanation, flags.simulation.model);
   } else {

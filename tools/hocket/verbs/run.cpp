@@ -122,6 +122,7 @@ struct Outcome {
 
 void print_run(const Flags& flags, const Plan& plan, const Outcome& run) {
   const BoundCollective& what = plan.what();
+  flags.amount.note_cut(what);
   if (!flags.json) {
     fmt::print("{} of {} {} by '{}' on {}: {}, algbw {}, busbw {}; data {}\n", name_of(what.collective.kind),
                format_bytes(what.bytes()), name_of(what.type), plan.schedule().algorithm(), run.place,
@@ -259,7 +260,9 @@ Result<int> run(const Flags& flags) {
   }
   HOCKET_TRY_ASSIGN(const Launch checked, job.check(launch, ranks));
   HOCKET_TRY(check_memory_here(plan.what(), checked, plan.scratch_bytes()));
-  return launch ? run_as_rank(flags, plan, *launch, job) : job.start(checked.size, flags.files);
+  if (launch) return run_as_rank(flags, plan, *launch, job);
+  flags.amount.note_cut(plan.what());
+  return job.start(checked.size, flags.files);
 }
 
 VerbAction declare(CLI::App& app) {
