@@ -354,6 +354,27 @@ TEST(FluidModel, OverheadDelaysAFlow) {
             (2 * (5 + 50) + 2) * kUs);
 }
 
+// It would take minutes and more.
+TEST(Options, MorePassagesThanCanBeSimulatedAreRefused) {
+  constexpr std::int64_t kTiB = std::int64_t{1} << 40;
+  const Topology three = path({{1e9, 1e-6}, {1e9, 1e-6}, {1e9, 1e-6}});
+  const auto refusal = [&](NetworkModel model, std::int64_t segment) {
+    const Result<SimulationResult> result = simulate(transfer(kTiB, segment), three, {.model = model});
+    EXPECT_TRUE(!result && result.error().code == Code::kResourceExhausted) << name_of(model);
+    return result ? "" : result.error().text;
+  };
+  EXPECT_EQ(refusal(kMessage, 4096),
+            "'transfer' of 1TiB: segments of 4KiB would enter links 805306368 times, the message model simulates at "
+            "most 134217728; take a smaller size, longer segments or another model");
+  EXPECT_EQ(refusal(kPacket, kTiB),
+            "'transfer' of 1TiB: packets of 256B would enter links 12884901888 times, the packet model simulates at "
+            "most 268435456; take a smaller size or another model");
+  EXPECT_EQ(refusal(kFluid, 65536),
+            "'transfer' of 1TiB: segments of 64KiB would enter links 50331648 times, the fluid model simulates at most "
+            "4194304; take a smaller size, longer segments or another model");
+  EXPECT_TRUE(simulate(transfer(kTiB, kTiB / 64), three, {.model = kMessage}));
+}
+
 TEST(Options, WithoutSenseAreRefused) {
   const Plan plan = transfer(4096);
   const Topology two = make("line:2", 1e9, 1e-6);

@@ -46,6 +46,17 @@ TEST(PlannerLists, ChooseAmongTheNamed) {
   EXPECT_NE(wrong.error().text.find("unknown algorithm 'rinng', did you mean 'ring'?"), std::string::npos);
 }
 
+TEST(PlannerSegments, TheSearchEndsWhereFinerOnesCannotBeSimulated) {
+  const Topology two = network("full:2");
+  PlanningOptions options;
+  options.algorithm = "ring";
+  options.simulate.model = NetworkModel::kFluid;
+  const auto size = static_cast<std::int64_t>(passages_max(NetworkModel::kFluid)) / 4 * (4 << 20);
+  const Result<Planning> planning = plan_collective(two, all_reduce(two, size / 4), options);
+  ASSERT_TRUE(planning) << planning.error().text;
+  EXPECT_EQ(planning->candidates[0].plan.segment().count, 4 << 20) << "the coarsest";
+}
+
 TEST(PlannerMeeting, OfWhatIsAlikeTheLeastCopiesAndThenTheFewestMessagesAreTaken) {
   Meeting meeting = meeting_of("shm");
   const Topology four = *meeting_topology(meeting, 4);
