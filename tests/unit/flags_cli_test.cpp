@@ -62,6 +62,10 @@ TEST(FlagsCli, WhatHasNothingToActOnIsRefused) {
       {{"plan", "all_reduce", "--topo", "ring:4", "-o", "-"}, "-: would be a file of that name"},
       {{"verify", "none.hkt", "-o", "-"}, "-: would be a file of that name"},
       {{"sim", "none.hkt", "--topo", "ring:4", "--csv", "-"}, "-: would be a file of that name"},
+      {{"bench", "all_reduce", "--ranks", "4", "--segment", "4B", "-b", "64M", "-e", "64M"},
+       "--segment 4B: 64MiB on 4 ranks by 20 algorithms would be planned in 1342177280 segments, at most 33554432"},
+      {{"bench", "all_reduce", "--ranks", "2", "--segment", "4B", "-b", "1G", "-e", "1G", "--algo", "ring"},
+       "1GiB on 2 ranks by 1 algorithm would be planned in 536870912 segments"},
       {{"info", "algorithms", "--json=5"}, "--json: 5 is neither true nor false"},
       {{"topo", "ring:4", "--strict=7", "--json=-1"}, "--strict: 7 is neither true nor false"},
       {{"bench", "all_reduce", "--ranks", "2", "--json=x"}, "--json: x is neither true nor false"},
@@ -116,6 +120,19 @@ TEST(FlagsCli, ASizeIsNotedAsCutDownOnlyByWhatSucceeds) {
     EXPECT_EQ(bad.status, 2) << bad.err;
     EXPECT_EQ(bad.err.find("note"), std::string::npos) << bad.err;
     EXPECT_EQ(std::count(bad.err.begin(), bad.err.end(), '\n'), 1) << bad.err;
+  }
+  std::filesystem::remove(file);
+}
+
+TEST(FlagsCli, MoreMessagesThanCanBeRunAreRefusedBeforeRanksStart) {
+  const std::string file = testing::TempDir() + "tiny_segments.hkt";
+  ASSERT_EQ(run({"plan", "all_reduce", "--topo", "ring:4", "--algo", "ring", "-o", file}).status, 0);
+  for (const char* transport : {"inproc", "shm"}) {
+    const Ended end = run({"run", file, "--size", "4GiB", "--segment", "4B", "--transport", transport});
+    EXPECT_EQ(end.status, 2);
+    EXPECT_EQ(end.err,
+              "hocket run: 'ring' of 4GiB: segments of 4B would be 6442450944 messages, at most 268435456 are run; "
+              "take longer segments\n");
   }
   std::filesystem::remove(file);
 }
