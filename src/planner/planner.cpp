@@ -196,7 +196,9 @@ Result<Candidate> simulate_best(const VerifiedSchedule& verified, const Topology
   while (size > 0) {
     begin_step(options, "simulating " + format_bytes(what.bytes()) + " by", verified.schedule().algorithm());
     HOCKET_TRY_ASSIGN(Plan plan, Plan::bind(verified, what, {size}));
-    HOCKET_TRY_ASSIGN(SimulationResult result, simulate(plan, topology, options.simulate));
+    Result<SimulationResult> simulated = simulate(plan, topology, options.simulate);
+    if (!simulated && best && simulated.error().code == Code::kResourceExhausted) break;  // coarser ones were not
+    HOCKET_TRY_ASSIGN(SimulationResult result, std::move(simulated));
     passages += result.passages;
     const std::int64_t finer =
         whole || options.segment.count > 0 ? 0 : search.next(size, to_seconds(result.time).value);

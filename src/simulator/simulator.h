@@ -61,7 +61,8 @@ struct SimulateOptions {
   NetworkModel model = NetworkModel::kMessage;
   Bytes packet_payload{256};
   Bytes head_flit{16};
-  Bytes tcp_chunk{8192};  // tcp: what a connection hands to its first link at once
+  Bytes tcp_chunk{8192};                                   // tcp: what a connection hands to its first link at once
+  std::uint64_t fluid_rates_max = std::uint64_t{1} << 33;  // fluid: set anew for flows, before it is given up
   bool timeline = false;
   std::size_t timeline_max = 200000;  // bars kept; the result says when some were left out
   const Bound* bound = nullptr;       // computed when not given

@@ -281,6 +281,17 @@ TEST(FluidModel, ThreeFlowsOverAParkingLot) {
   EXPECT_EQ(picos(plan, make("line:4", 1e9, 1e-6), {.model = kFluid}), (1000 + 3 + 600 + 200 + 1) * kUs);
 }
 
+TEST(FluidModel, IsGivenUpWhereTooManyRatesAreSet) {
+  const Topology one = path({{1e9, 1e-6}});
+  const Plan plan = transfer(100000, 1000);  // a flow after another, a hundred of them
+  EXPECT_TRUE(simulate(plan, one, {.model = kFluid, .fluid_rates_max = 100}));
+  const Result<SimulationResult> result = simulate(plan, one, {.model = kFluid, .fluid_rates_max = 20});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().text,
+            "'transfer' of 100000B: at 20 us of simulated time (flows then: 1) rates have been set 21 times, "
+            "at most 20 in the fluid model; take a smaller size, longer segments or another model");
+}
+
 TEST(FluidModel, SpareCapacityGoesToWhoCanUseIt) {
   // Two flows leave rank 0 (4 GB/s to the switch): one goes on to a link of 1 GB/s, the other to one of 10 GB/s.
   // Max-min: 1 GB/s and 3 GB/s. 300 KB to the slow one take 300 us, 300 KB to the fast one 100 us.

@@ -55,6 +55,10 @@ TEST(PlannerSegments, TheSearchEndsWhereFinerOnesCannotBeSimulated) {
   const Result<Planning> planning = plan_collective(two, all_reduce(two, size / 4), options);
   ASSERT_TRUE(planning) << planning.error().text;
   EXPECT_EQ(planning->candidates[0].plan.segment().count, 4 << 20) << "the coarsest";
+  options.simulate.fluid_rates_max = 300;
+  const Result<Planning> small = plan_collective(two, all_reduce(two, 32 << 20), options);
+  ASSERT_TRUE(small) << small.error().text;
+  EXPECT_EQ(small->candidates[0].plan.segment().count, 4 << 20);
 }
 
 TEST(PlannerMeeting, OfWhatIsAlikeTheLeastCopiesAndThenTheFewestMessagesAreTaken) {
