@@ -195,12 +195,12 @@ Bound lower_bound(const Topology& topology, const BoundCollective& what) {
   bound.rule = bound.bandwidth_rule = "none";
   const std::uint32_t ranks = topology.rank_count();
   if (what.collective.ranks != ranks || what.collective.root >= ranks) {
-    bound.limit = fmt::format("collective of {} ranks, root {}, on a network of {}", what.collective.ranks,
-                              what.collective.root, ranks);
+    bound.limit = bound.bandwidth_limit = fmt::format("collective of {} ranks, root {}, on a network of {}",
+                                                      what.collective.ranks, what.collective.root, ranks);
     return bound;
   }
   if (ranks < 2 || what.count <= 0) {
-    bound.limit = ranks < 2 ? "one rank needs no network" : "nothing to send";
+    bound.limit = bound.bandwidth_limit = ranks < 2 ? "one rank needs no network" : "nothing to send";
     return bound;
   }
   const FlowNetwork network(topology);

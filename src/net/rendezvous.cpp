@@ -369,8 +369,11 @@ class Joining {
     HOCKET_TRY(check_known());
     HOCKET_TRY(check_twins());
     HOCKET_TRY_ASSIGN(const auto gone, job_.store->get(gone_key(rank), steady_clock::now()));
-    if (!gone) return {};
-    return fail(Code::kPeerFailed, "{} lost {} before all ranks were connected", own_name(), name);
+    return gone ? lost(name) : Result<void>();
+  }
+
+  [[nodiscard]] Result<void> lost(const std::string& name, const std::string& why = {}) const {
+    return fail(Code::kPeerFailed, "{} lost {} before all ranks were connected{}", own_name(), name, why);
   }
 
   /// While one has not come nobody has met all, and whoever has gone without a word is lost.
@@ -450,10 +453,19 @@ class Joining {
     const Approach approach{Patience::kItListens, cable == nullptr ? nullptr : &cable->local};
     const Claim claim{Claim::Purpose::kLink, launch_.rank, which};
     Result<Descriptor> link = enter(there, *job_.secret, claim, options_.deadline, approach);
-    if (!link)
-      return fail(link.error().code, "{} cannot connect to {}: {}", own_name(), name_of(peer), link.error().text);
+    if (!link) return unreachable(peer, link.error());
     job_.links[stream] = std::move(*link);
     return {};
+  }
+
+  /// Who does not listen any more may have died: then the store has seen that too, or sees it in a moment.
+  Result<void> unreachable(const Member& peer, const Error& why) {
+    if (why.code == Code::kPeerFailed) {
+      const auto gone =
+          job_.store->get(gone_key(peer.rank), std::min(options_.deadline, steady_clock::now() + kEnding));
+      if (gone && *gone) return lost(name_of(peer), ": " + why.text);
+    }
+    return fail(why.code, "{} cannot connect to {}: {}", own_name(), name_of(peer), why.text);
   }
 
   /// The place that a guest claims, when it is one of ours and still free.

@@ -73,6 +73,13 @@ class SegmentSearch {
   double last_seconds_ = 0;
 };
 
+/// Of the same plan in finer segments, at most.
+double more_passages(const SimulationResult& simulated, std::int64_t segment, std::int64_t finer) {
+  const bool by_segment = simulated.model == NetworkModel::kMessage || simulated.model == NetworkModel::kFluid;
+  const double times = by_segment ? static_cast<double>(segment) / static_cast<double>(finer) : 1;
+  return simulated.passages * times;
+}
+
 /// Proves and simulates what took `synthesis_s` to plan.
 Result<Candidate> evaluate(Schedule schedule, const Topology& topology, const BoundCollective& what,
                            const PlanningOptions& options, double synthesis_s) {
@@ -185,11 +192,18 @@ Result<Candidate> simulate_best(const VerifiedSchedule& verified, const Topology
   const bool whole = options.segment.count == 0 && options.simulate.interfaces.injection != Injection::kWhenReady;
   std::int64_t size = options.segment.count > 0 ? options.segment.count : search.first();
   if (whole) size = std::max<std::int64_t>(what.bytes().count, size_of(what.type));  // lock step moves whole messages
+  double passages = 0;
   while (size > 0) {
     begin_step(options, "simulating " + format_bytes(what.bytes()) + " by", verified.schedule().algorithm());
     HOCKET_TRY_ASSIGN(Plan plan, Plan::bind(verified, what, {size}));
-    HOCKET_TRY_ASSIGN(SimulationResult result, simulate(plan, topology, options.simulate));
-    size = whole || options.segment.count > 0 ? 0 : search.next(size, to_seconds(result.time).value);
+    Result<SimulationResult> simulated = simulate(plan, topology, options.simulate);
+    if (!simulated && best && simulated.error().code == Code::kResourceExhausted) break;  // coarser ones were not
+    HOCKET_TRY_ASSIGN(SimulationResult result, std::move(simulated));
+    passages += result.passages;
+    const std::int64_t finer =
+        whole || options.segment.count > 0 ? 0 : search.next(size, to_seconds(result.time).value);
+    const bool too_much = finer > 0 && passages + more_passages(result, size, finer) > passages_max(result.model);
+    size = too_much ? 0 : finer;
     if (best && !(result.time < best->simulated.time)) continue;
     best = Candidate{verified.schedule().algorithm(), std::move(plan), std::move(result)};
   }

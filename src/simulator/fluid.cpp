@@ -43,6 +43,7 @@ class FluidSimulation final : public ScheduleRun {
     begin();
     while ((!flows_.empty() || !queue_.empty()) && !stopped()) {
       if (changed_) share_links();
+      if (rates_set_ > options_.fluid_rates_max) return too_many_flows();
       const Picos next = next_time();
       if (!on_clock(next)) break;
       advance(next);
@@ -56,6 +57,15 @@ class FluidSimulation final : public ScheduleRun {
 
  private:
   void work(OpId id, Picos end) override { queue_.push(end, {id, FluidEvent::What::kWorked}); }
+
+  /// How many flows meet is known only when they do.
+  [[nodiscard]] tl::unexpected<Error> too_many_flows() const {
+    return fail(Code::kResourceExhausted,
+                "'{}' of {}: at {} of simulated time (flows then: {}) rates have been set {} times, at most "
+                "{} in the fluid model; take a smaller size, longer segments or another model",
+                plan_of(0).schedule().algorithm(), format_bytes(plan_of(0).what().bytes()),
+                format_seconds(to_seconds(now_)), flows_.size(), rates_set_, options_.fluid_rates_max);
+  }
 
   void launch(OpId id, std::uint32_t, std::uint32_t count) override {
     waiting_[id] += count;
@@ -97,6 +107,7 @@ class FluidSimulation final : public ScheduleRun {
       }
     }
     for (std::size_t open = flows_.size(); open > 0;) {
+      rates_set_ += flows_.size();
       double share = std::numeric_limits<double>::infinity();
       for (const LinkId link : used_) {
         if (flows_on_[link] > 0) share = std::min(share, capacity_[link] / flows_on_[link]);
@@ -177,7 +188,8 @@ class FluidSimulation final : public ScheduleRun {
   std::vector<Flow> ended_;
   EventQueue<FluidEvent> queue_;
   std::uint64_t events_ = 0;
-  bool changed_ = false;  // flows came or went since rates were set
+  std::uint64_t rates_set_ = 0;  // of flows, by rounds of filling
+  bool changed_ = false;         // flows came or went since rates were set
 };
 
 }  // namespace

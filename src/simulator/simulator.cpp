@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "simulator/passages.h"
 #include "simulator/schedule_run.h"
 
 namespace hocket {
@@ -158,7 +159,9 @@ Result<JointResult> simulate_together(std::span<const SimulatedJob> jobs, const 
     HOCKET_TRY_ASSIGN(FlatRoutes own, FlatRoutes::resolve(job.plan->schedule(), *job.topology));
     routes.push_back(std::move(own));
   }
+  HOCKET_TRY_ASSIGN(const double passages, count_passages(jobs, options, routes));
   HOCKET_TRY_ASSIGN(JointResult result, simulate_by_model(jobs, options, std::move(routes)));
+  result.sum.passages = passages;
   result.sum.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

@@ -5,8 +5,9 @@
 //   fluid    segments share links by max-min fair rates, set anew whenever one starts or ends
 //   tcp      connections cut segments into chunks that links take in the order in which they come, as the lab's do
 // Ownership: the result owns all it holds. Threading: pure function.
-// Refuses: plans for other ranks, routes of another topology, times beyond the clock (53 days); a time below the lower
-// bound is an internal error. The equations: docs/simulation.md.
+// Refuses: plans for other ranks, routes of another topology, times beyond the clock (53 days), what would take more
+// than about a minute (passages_max()); a time below the lower bound is an internal error. The equations:
+// docs/simulation.md.
 #pragma once
 
 #include <array>
@@ -27,6 +28,9 @@ enum class NetworkModel : std::uint8_t { kMessage, kPacket, kFluid, kTcp };
 inline constexpr std::array kNetworkModels{NetworkModel::kMessage, NetworkModel::kPacket, NetworkModel::kFluid,
                                            NetworkModel::kTcp};
 [[nodiscard]] std::string_view name_of(NetworkModel model);
+
+/// How often segments, packets or chunks may enter links in one simulation.
+[[nodiscard]] double passages_max(NetworkModel model);
 
 /// When a send may leave: as soon as its data are there; when its rank's step counter has come to its step; or when
 /// every message of the steps before has arrived everywhere (a global clock without cost).
@@ -57,7 +61,8 @@ struct SimulateOptions {
   NetworkModel model = NetworkModel::kMessage;
   Bytes packet_payload{256};
   Bytes head_flit{16};
-  Bytes tcp_chunk{8192};  // tcp: what a connection hands to its first link at once
+  Bytes tcp_chunk{8192};                                   // tcp: what a connection hands to its first link at once
+  std::uint64_t fluid_rates_max = std::uint64_t{1} << 33;  // fluid: set anew for flows, before it is given up
   bool timeline = false;
   std::size_t timeline_max = 200000;  // bars kept; the result says when some were left out
   const Bound* bound = nullptr;       // computed when not given
@@ -92,7 +97,8 @@ struct SimulationResult {
   std::uint64_t messages = 0;  // send and signal ops
   std::uint64_t segments = 0;  // that they were sent in
   std::uint64_t events = 0;
-  double wall_s = 0;  // what the simulation itself took; the only figure that differs from run to run
+  double passages = 0;  // of segments, packets or chunks into links
+  double wall_s = 0;    // what the simulation itself took; the only figure that differs from run to run
   std::vector<LinkInterval> timeline;
   std::uint64_t timeline_dropped = 0;
 

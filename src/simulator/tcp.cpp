@@ -5,7 +5,6 @@
 // share a link share it by what each of them has waiting there, and one that was forwarded to it, and can fill its
 // queue, gets more than one that begins there. Windows are as long as they need be and nothing is lost.
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
@@ -18,8 +17,6 @@ namespace {
 
 /// Of a connection, in the queue of its own first link.
 constexpr std::uint32_t kQueuedMax = 2;
-/// Times that a chunk enters a link, in all: some ten seconds.
-constexpr double kPassagesMax = double{1 << 28};
 
 struct Chunk {
   enum class What : std::uint8_t { kReached, kLeft, kArrived, kWorked };
@@ -164,38 +161,10 @@ class TcpSimulation final : public ScheduleRun {
   EventQueue<Chunk> queue_;
 };
 
-/// How often chunks of a job enter links.
-double passages_of(const Plan& plan, const FlatRoutes& routes, Bytes chunk) {
-  const std::span<const Op> ops = plan.schedule().ops();
-  double passages = 0;
-  for (OpId id = 0; id < ops.size(); ++id) {
-    if (!ops[id].sends()) continue;
-    const double segments = plan.segments(id);
-    const double chunks = std::ceil(static_cast<double>(plan.bytes(id)) / segments / static_cast<double>(chunk.count));
-    passages += segments * std::max(1.0, chunks) * static_cast<double>(routes.of(id).size());
-  }
-  return passages;
-}
-
-Result<void> check_passages(std::span<const SimulatedJob> jobs, const SimulateOptions& options,
-                            std::span<const FlatRoutes> routes) {
-  double passages = 0;
-  for (std::size_t j = 0; j < jobs.size(); ++j) passages += passages_of(*jobs[j].plan, routes[j], options.tcp_chunk);
-  if (passages <= kPassagesMax) return {};
-  const Plan& first = *jobs.front().plan;
-  return fail(
-      Code::kResourceExhausted,
-      "'{}' of {}{}: chunks of {} would enter links {:.0f} times, the tcp model simulates at most {:.0f}; take a "
-      "smaller size or another model",
-      first.schedule().algorithm(), format_bytes(first.what().bytes()), jobs.size() > 1 ? " and others" : "",
-      format_bytes(options.tcp_chunk), passages, kPassagesMax);
-}
-
 }  // namespace
 
 Result<JointResult> simulate_tcp(std::span<const SimulatedJob> jobs, const SimulateOptions& options,
                                  std::vector<FlatRoutes> routes) {
-  HOCKET_TRY(check_passages(jobs, options, routes));
   return TcpSimulation(jobs, options, std::move(routes)).run();
 }
 

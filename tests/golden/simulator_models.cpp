@@ -281,6 +281,17 @@ TEST(FluidModel, ThreeFlowsOverAParkingLot) {
   EXPECT_EQ(picos(plan, make("line:4", 1e9, 1e-6), {.model = kFluid}), (1000 + 3 + 600 + 200 + 1) * kUs);
 }
 
+TEST(FluidModel, IsGivenUpWhereTooManyRatesAreSet) {
+  const Topology one = path({{1e9, 1e-6}});
+  const Plan plan = transfer(100000, 1000);  // a flow after another, a hundred of them
+  EXPECT_TRUE(simulate(plan, one, {.model = kFluid, .fluid_rates_max = 100}));
+  const Result<SimulationResult> result = simulate(plan, one, {.model = kFluid, .fluid_rates_max = 20});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().text,
+            "'transfer' of 100000B: at 20 us of simulated time (flows then: 1) rates have been set 21 times, "
+            "at most 20 in the fluid model; take a smaller size, longer segments or another model");
+}
+
 TEST(FluidModel, SpareCapacityGoesToWhoCanUseIt) {
   // Two flows leave rank 0 (4 GB/s to the switch): one goes on to a link of 1 GB/s, the other to one of 10 GB/s.
   // Max-min: 1 GB/s and 3 GB/s. 300 KB to the slow one take 300 us, 300 KB to the fast one 100 us.
@@ -352,6 +363,27 @@ TEST(FluidModel, OverheadDelaysAFlow) {
   const Topology two = path({{1e9, 1e-6}, {1e9, 1e-6}});
   EXPECT_EQ(picos(transfer(100000, 50000), two, {.model = kFluid, .per_message_overhead = Seconds{5e-6}}),
             (2 * (5 + 50) + 2) * kUs);
+}
+
+// It would take minutes and more.
+TEST(Options, MorePassagesThanCanBeSimulatedAreRefused) {
+  constexpr std::int64_t kTiB = std::int64_t{1} << 40;
+  const Topology three = path({{1e9, 1e-6}, {1e9, 1e-6}, {1e9, 1e-6}});
+  const auto refusal = [&](NetworkModel model, std::int64_t segment) {
+    const Result<SimulationResult> result = simulate(transfer(kTiB, segment), three, {.model = model});
+    EXPECT_TRUE(!result && result.error().code == Code::kResourceExhausted) << name_of(model);
+    return result ? "" : result.error().text;
+  };
+  EXPECT_EQ(refusal(kMessage, 4096),
+            "'transfer' of 1TiB: segments of 4KiB would enter links 805306368 times, the message model simulates at "
+            "most 134217728; take a smaller size, longer segments or another model");
+  EXPECT_EQ(refusal(kPacket, kTiB),
+            "'transfer' of 1TiB: packets of 256B would enter links 12884901888 times, the packet model simulates at "
+            "most 268435456; take a smaller size or another model");
+  EXPECT_EQ(refusal(kFluid, 65536),
+            "'transfer' of 1TiB: segments of 64KiB would enter links 50331648 times, the fluid model simulates at most "
+            "4194304; take a smaller size, longer segments or another model");
+  EXPECT_TRUE(simulate(transfer(kTiB, kTiB / 64), three, {.model = kMessage}));
 }
 
 TEST(Options, WithoutSenseAreRefused) {

@@ -298,5 +298,22 @@ TEST(ApiMeeting, WhoComesAfterADeathHearsOfItFromRank0) {
   expect_lost(ends, 1);
 }
 
+TEST(ApiMeeting, WhoIsRefusedByARankThatDiesSaysThatItIsLost) {
+  const std::vector<RankEnd> ends = test::run_forked(3, [](std::uint32_t rank) -> std::string {
+    if (rank == 1) {  // nobody listens where it says to be found
+      auto played = PlayedRank::come();
+      SAY_ERROR(played);
+      SAY_ERROR(played->await("member/2"));
+      ::raise(SIGKILL);
+    }
+    SAY_ERROR(test::connect());
+    return "success";
+  });
+  expect_lost(ends, 1);
+  EXPECT_NE(ends[2].said.find("was told: rank 0 lost") != std::string::npos,
+            ends[2].said.find(") before all ranks were connected: cannot reach 127.0.0.1:1: ") != std::string::npos)
+      << ends[2].said;
+}
+
 }  // namespace
 }  // namespace hocket

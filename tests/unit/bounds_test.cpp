@@ -130,6 +130,7 @@ TEST(Bounds, LatencyDecidesSmallSizes) {
 TEST(Bounds, NothingToDoIsZero) {
   BoundCollective what{.collective = {CollectiveKind::kAllReduce, 4, 0}, .count = 0};
   EXPECT_EQ(lower_bound(make("ring:4"), what).time.value, 0);
+  EXPECT_EQ(lower_bound(make("ring:4"), what).bandwidth_limit, "nothing to send");
   what.count = 4;
   what.collective.ranks = 5;
   EXPECT_EQ(lower_bound(make("ring:4"), what).rule, "none");

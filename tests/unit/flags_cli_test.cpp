@@ -62,6 +62,14 @@ TEST(FlagsCli, WhatHasNothingToActOnIsRefused) {
       {{"plan", "all_reduce", "--topo", "ring:4", "-o", "-"}, "-: would be a file of that name"},
       {{"verify", "none.hkt", "-o", "-"}, "-: would be a file of that name"},
       {{"sim", "none.hkt", "--topo", "ring:4", "--csv", "-"}, "-: would be a file of that name"},
+      {{"bench", "all_reduce", "--ranks", "4", "--segment", "4B", "-b", "64M", "-e", "64M"},
+       "--segment 4B: 64MiB on 4 ranks by 20 algorithms would be planned in 1342177280 segments, at most 33554432"},
+      {{"bench", "all_reduce", "--ranks", "2", "--segment", "4B", "-b", "1G", "-e", "1G", "--algo", "ring"},
+       "1GiB on 2 ranks by 1 algorithm would be planned in 536870912 segments"},
+      {{"info", "algorithms", "--json=5"}, "--json: 5 is neither true nor false"},
+      {{"topo", "ring:4", "--strict=7", "--json=-1"}, "--strict: 7 is neither true nor false"},
+      {{"bench", "all_reduce", "--ranks", "2", "--json=x"}, "--json: x is neither true nor false"},
+      {{"plan", "--help=2"}, "--help: 2 is neither true nor false"},
       {{"help", "benc"}, "unknown verb 'benc', did you mean 'bench'?"},
       {{"info", "platform", "ace:0x4x4"}, "torus:0x4x4"},
       {{"info", "platform", "ace:-1x2x2"}, "torus:-1x2x2"},
@@ -72,6 +80,61 @@ TEST(FlagsCli, WhatHasNothingToActOnIsRefused) {
     EXPECT_NE(end.err.find(said), std::string::npos) << end.err;
     EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
   }
+}
+
+TEST(FlagsCli, AFlagMayBeGivenAsTrueOrFalse) {
+  const std::vector<std::string> words{"topo", "ring:4"};
+  const auto with = [&](const char* flag) { return run({words[0], words[1], flag}); };
+  EXPECT_EQ(with("--json=true").out, with("--json").out);
+  EXPECT_EQ(with("--json=no").out, run(words).out);
+}
+
+TEST(FlagsCli, EveryVerbThatTakesAllAlgorithmsSaysSo) {
+  for (const char* verb : {"plan", "explain", "bench"}) {
+    const std::string help = run({verb, "--help"}).out;
+    EXPECT_NE(help.find("auto or all"), std::string::npos) << verb;
+  }
+}
+
+TEST(FlagsCli, ExplainSaysThatThereIsNothingToSend) {
+  const std::string said = run({"explain", "all_reduce", "--topo", "ring:4", "--size", "0B"}).out;
+  EXPECT_NE(said.find("bandwidth 0 ps (none: nothing to send)\nbottleneck   none: "), std::string::npos) << said;
+}
+
+TEST(FlagsCli, ASizeIsNotedAsCutDownOnlyByWhatSucceeds) {
+  const std::string file = testing::TempDir() + "cut_down.hkt";
+  ASSERT_EQ(run({"plan", "all_reduce", "--topo", "ring:4", "--algo", "ring", "-o", file}).status, 0);
+  const std::string note = "note: --size 10B is no multiple of 4B, 8B is taken\n";
+  const std::vector<std::vector<std::string>> verbs{{"sim", file, "--topo", "ring:4"},
+                                                    {"sim", file, "--topo", "ring:4", "--with", file},
+                                                    {"run", file},
+                                                    {"plan", "all_reduce", "--topo", "ring:4"},
+                                                    {"explain", "all_reduce", "--topo", "ring:4"}};
+  for (std::vector<std::string> words : verbs) {
+    words.insert(words.end(), {"--size", "10B"});
+    const Ended good = run(words);
+    EXPECT_EQ(good.status, 0) << good.err;
+    EXPECT_TRUE(good.err.starts_with(note)) << good.err;
+    words.insert(words.end(), {"--segment", "1B"});
+    const Ended bad = run(words);
+    EXPECT_EQ(bad.status, 2) << bad.err;
+    EXPECT_EQ(bad.err.find("note"), std::string::npos) << bad.err;
+    EXPECT_EQ(std::count(bad.err.begin(), bad.err.end(), '\n'), 1) << bad.err;
+  }
+  std::filesystem::remove(file);
+}
+
+TEST(FlagsCli, MoreMessagesThanCanBeRunAreRefusedBeforeRanksStart) {
+  const std::string file = testing::TempDir() + "tiny_segments.hkt";
+  ASSERT_EQ(run({"plan", "all_reduce", "--topo", "ring:4", "--algo", "ring", "-o", file}).status, 0);
+  for (const char* transport : {"inproc", "shm"}) {
+    const Ended end = run({"run", file, "--size", "4GiB", "--segment", "4B", "--transport", transport});
+    EXPECT_EQ(end.status, 2);
+    EXPECT_EQ(end.err,
+              "hocket run: 'ring' of 4GiB: segments of 4B would be 6442450944 messages, at most 268435456 are run; "
+              "take longer segments\n");
+  }
+  std::filesystem::remove(file);
 }
 
 TEST(FlagsCli, HelpIsAVerbToo) {

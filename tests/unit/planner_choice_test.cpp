@@ -46,6 +46,21 @@ TEST(PlannerLists, ChooseAmongTheNamed) {
   EXPECT_NE(wrong.error().text.find("unknown algorithm 'rinng', did you mean 'ring'?"), std::string::npos);
 }
 
+TEST(PlannerSegments, TheSearchEndsWhereFinerOnesCannotBeSimulated) {
+  const Topology two = network("full:2");
+  PlanningOptions options;
+  options.algorithm = "ring";
+  options.simulate.model = NetworkModel::kFluid;
+  const auto size = static_cast<std::int64_t>(passages_max(NetworkModel::kFluid)) / 4 * (4 << 20);
+  const Result<Planning> planning = plan_collective(two, all_reduce(two, size / 4), options);
+  ASSERT_TRUE(planning) << planning.error().text;
+  EXPECT_EQ(planning->candidates[0].plan.segment().count, 4 << 20) << "the coarsest";
+  options.simulate.fluid_rates_max = 300;
+  const Result<Planning> small = plan_collective(two, all_reduce(two, 32 << 20), options);
+  ASSERT_TRUE(small) << small.error().text;
+  EXPECT_EQ(small->candidates[0].plan.segment().count, 4 << 20);
+}
+
 TEST(PlannerMeeting, OfWhatIsAlikeTheLeastCopiesAndThenTheFewestMessagesAreTaken) {
   Meeting meeting = meeting_of("shm");
   const Topology four = *meeting_topology(meeting, 4);

@@ -95,6 +95,7 @@ Result<int> simulate_by_astra_rules(const AstraFlags& flags, const CollectiveFla
                          .memory = {*input.system.local_memory_GBps * 1e9}};
   HOCKET_TRY_ASSIGN(const AstraResult result,
                     simulate_astra({input.network.dimensions, kind, what.bytes(), *input.system.splits, rules}));
+  amount.note_cut(what);
   if (flags.json) {
     print_document(input, what, result);
   } else {

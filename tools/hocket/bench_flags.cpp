@@ -91,7 +91,8 @@ void BenchFlags::declare(CLI::App& app) {
   declare_letters(app);
   declare_volumes(app);
   declare_modes(app);
-  app.add_option("--algo", algorithm, "algorithm, or names with commas between [the fastest by simulation]");
+  app.add_option("--algo", algorithm,
+                 "an algorithm, some with commas between, auto or all [auto, the fastest by simulation]");
   app.add_option("--segment", segment, "bytes that move at once [the best by simulation]");
   app.add_flag("--json", json, "a JSON document on stdout instead of the table");
 }

@@ -55,6 +55,15 @@ void CollectiveFlags::declare(CLI::App& app) {
   app.add_option("--root", root, "root of broadcast and reduce [0]");
 }
 
+namespace {
+
+/// An element, or one for every rank.
+std::int64_t least_size(const BoundCollective& what) {
+  return size_of(what.type) * (is_blocked(what.collective.kind) ? what.collective.ranks : 1);
+}
+
+}  // namespace
+
 Result<BoundCollective> CollectiveFlags::bind(CollectiveKind kind, std::uint32_t ranks) const {
   BoundCollective what;
   if (root && !is_rooted(kind)) return fail(Code::kInvalidArgument, "--root {}: {} has no root", *root, name_of(kind));
@@ -68,14 +77,17 @@ Result<BoundCollective> CollectiveFlags::bind(CollectiveKind kind, std::uint32_t
   if (is_blocked(kind)) what.count -= what.count % ranks;
   HOCKET_TRY(validate(what));
   if (what.bytes() == bytes) return what;
-  const std::int64_t least = size_of(what.type) * (is_blocked(kind) ? ranks : 1);
   if (what.count == 0)
     return fail(Code::kInvalidArgument, "--size {}: less than {}B, the least that {} of {} over {} ranks can share",
-                size, least, name_of(kind), name_of(what.type), ranks);
-  // Whoever has started this rank here has said so.
-  if (!LostRank::started_here())
-    say("note: --size {} is no multiple of {}B, {} is taken\n", size, least, format_bytes(what.bytes()));
+                size, least_size(what), name_of(kind), name_of(what.type), ranks);
   return what;
+}
+
+void CollectiveFlags::note_cut(const BoundCollective& what) const {
+  const Result<Bytes> asked = parse_bytes(size);
+  // Whoever has started this rank here has said so.
+  if (!asked || *asked == what.bytes() || LostRank::started_here()) return;
+  say("note: --size {} is no multiple of {}B, {} is taken\n", size, least_size(what), format_bytes(what.bytes()));
 }
 
 Result<BoundCollective> CollectiveFlags::bind(const Collective& collective, const std::string& file) const {

@@ -45,6 +45,8 @@ struct CollectiveFlags {
   [[nodiscard]] Result<BoundCollective> bind(CollectiveKind kind, std::uint32_t ranks) const;
   /// The same for the collective of a file, whose root --root may only repeat.
   [[nodiscard]] Result<BoundCollective> bind(const Collective& collective, const std::string& file) const;
+  /// Says where --size was cut down; for verbs that have done their work: an error is the only line.
+  void note_cut(const BoundCollective& what) const;
 };
 
 struct SimulationFlags {

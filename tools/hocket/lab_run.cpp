@@ -267,6 +267,7 @@ Result<int> measure_all(const LabRequest& request, std::span<const Order> orders
     if (status > 1) return status;
     report.rows.push_back(std::move(row));
   }
+  for (const LabRow& row : report.rows) request.amount.note_cut(row.what);
   if (request.json) {
     print_lab_document(report);
   } else {

@@ -15,6 +15,7 @@ namespace {
 
 struct Job {
   std::string file;
+  CollectiveFlags amount;
   Topology topology;
   Candidate alone;
 };
@@ -37,7 +38,7 @@ Result<Job> load_job(const TogetherRequest& request, const std::string& file, co
   HOCKET_TRY_ASSIGN(options.segment, request.simulation.segment_bytes());
   Result<Candidate> alone = simulate_best(*verified, own, what, options);
   if (!alone) return fail(alone.error().code, "{}: {}", file, alone.error().text);
-  return Job{file, std::move(own), std::move(*alone)};
+  return Job{file, amount, std::move(own), std::move(*alone)};
 }
 
 /// A deque: the jobs' topologies stay where they are.
@@ -159,6 +160,7 @@ Result<int> simulate_jobs(const TogetherRequest& request) {
   HOCKET_TRY_ASSIGN(const JointResult joint, simulate_together(running, options));
   const Topology& topology = jobs.front().topology;
   const std::vector<LoadedLink> links = by_load(topology, joint.sum);
+  for (const Job& job : jobs) job.amount.note_cut(job.alone.plan.what());
   if (request.json) {
     print_document(jobs, joint, links);
     return 0;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <ctime>
 #include <memory>
 #include <numeric>
@@ -259,6 +260,24 @@ class Bench {
   std::uint64_t wrong_ = 0;
 };
 
+/// Rank 0 simulates every algorithm in these segments while the others wait for its choice, and they know no reason for
+/// it.
+Result<void> check_segments(const Flags& flags, const BenchRun& run, std::uint32_t size) {
+  constexpr double kSegmentsMax = double{1 << 25};  // about a dozen seconds
+  if (run.segment.count == 0 || size == 1) return {};
+  HOCKET_TRY_ASSIGN(const auto table, algorithms_named(flags.bench.algorithm));
+  const double of_rank =
+      std::ceil(static_cast<double>(run.sizes.all().back()) / static_cast<double>(run.segment.count));
+  const double all = of_rank * size * static_cast<double>(table.size());
+  if (all <= kSegmentsMax) return {};
+  return fail(
+      Code::kResourceExhausted,
+      "--segment {}: {} on {} ranks by {} algorithm{} would be planned in {:.0f} segments, at most {:.0f}; take "
+      "longer segments, a smaller -e or fewer algorithms (--algo)",
+      flags.bench.segment, format_bytes({run.sizes.all().back()}), size, table.size(), table.size() == 1 ? "" : "s",
+      all, kSegmentsMax);
+}
+
 /// Before any rank is started. Whichever way ranks without a topology will meet, they meet at one switch.
 Result<void> check_algorithm(const Flags& flags, CollectiveKind kind, const Network& network, std::uint32_t size) {
   const auto root = static_cast<std::uint32_t>(std::max(flags.bench.root, 0));
@@ -281,6 +300,7 @@ Result<int> run(const Flags& flags) {
     HOCKET_TRY(check_writable(flags.bench.json_file));
   HOCKET_TRY_ASSIGN(const Network network, network_of(flags.network, job_flags.words().said("HOCKET_TOPO_FILE"), size));
   HOCKET_TRY(check_algorithm(flags, run.kind, network, size));
+  HOCKET_TRY(check_segments(flags, run, size));
   HOCKET_TRY_ASSIGN(const Launch checked, job_flags.check(launch, size));
   for (const DataType type : run.types) HOCKET_TRY(check_memory_here(largest_of(run, type, size), checked, Bytes{0}));
   if (!launch) return job_flags.start(checked.size);

@@ -79,6 +79,10 @@ void print_bottleneck(const Topology& topology, const Planning& planning) {
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(),
                    [&](LinkId a, LinkId b) { return r.link_busy[a].count > r.link_busy[b].count; });
+  if (r.links_used == 0) {
+    fmt::print("bottleneck   none: no link carries anything\n");
+    return;
+  }
   fmt::print("bottleneck   ");
   for (std::size_t i = 0; i < std::min<std::size_t>(3, order.size()); ++i) {
     fmt::print("{}{} busy {:.1f} %", i == 0 ? "" : ", ", topology.describe_link(order[i]),
@@ -203,6 +207,7 @@ Result<int> run(const Flags& flags) {
     HOCKET_TRY_ASSIGN(explanation.rates, what_if_rates(topology, what, planning, options));
   }
   line.reset();
+  flags.amount.note_cut(what);
   if (flags.json) {
     print_document(explanation, flags.simulation.model);
   } else {
@@ -218,7 +223,8 @@ VerbAction declare(CLI::App& app) {
   flags->topology.declare(app, false, true);
   flags->amount.declare(app);
   flags->simulation.declare(app);
-  app.add_option("--algo", flags->algorithm, "an algorithm, some with commas between, or auto")->capture_default_str();
+  app.add_option("--algo", flags->algorithm, "an algorithm, some with commas between, auto or all")
+      ->capture_default_str();
   app.add_option("--scores", flags->scores, "a YAML file of algorithms to take, or factors on their times, by size");
   app.add_option("--sizes", flags->sizes, "FROM:TO: the sizes looked at for other choices")->capture_default_str();
   app.add_flag("--spread", flags->spread,

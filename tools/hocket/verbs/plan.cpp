@@ -280,7 +280,11 @@ Result<int> run(const Flags& flags) {
     return fail(Code::kInvalidArgument, "--repair keeps the ways of its file: not with --spread");
   if (!flags.repair.empty() && !flags.scores.empty())
     return fail(Code::kInvalidArgument, "--repair keeps the schedule of its file: not with --scores");
-  if (flags.symmetric) return show_symmetric(topology, what, {flags.algorithm, options.segment}, flags.json);
+  if (flags.symmetric) {
+    Result<int> shown = show_symmetric(topology, what, {flags.algorithm, options.segment}, flags.json);
+    if (shown) flags.amount.note_cut(what);
+    return shown;
+  }
   Scores scores;
   if (!flags.scores.empty()) {
     HOCKET_TRY_ASSIGN(scores, Scores::load(flags.scores));
@@ -294,7 +298,6 @@ Result<int> run(const Flags& flags) {
   }
   std::string damage;
   Result<Planning> planning = plan(flags, topology, what, options, damage);
-  if (!damage.empty()) say("note: planned anew, the cache's entry is not used: {}\n", damage);
   if (!planning) return tl::unexpected<Error>(std::move(planning.error()));
   const SeparatePhases separate = separate_phases(topology, what);
   Job job{std::move(topology), what, std::move(*planning), separate, {}, {}};
@@ -306,6 +309,8 @@ Result<int> run(const Flags& flags) {
   // Both files or none, as far as it can be told before.
   if (!flags.output.empty()) HOCKET_TRY(save_schedule(chosen.schedule(), flags.output));
   if (flags.ni_table && !flags.ni_table->empty()) HOCKET_TRY(write_ni_study(*job.interfaces, chosen, *flags.ni_table));
+  if (!damage.empty()) say("note: planned anew, the cache's entry is not used: {}\n", damage);
+  flags.amount.note_cut(what);
   const LossReport lost = flags.output.empty() ? LossReport{} : losses_of_saving(chosen.schedule(), flags.output);
   if (flags.json) {
     print_document(job, lost);

@@ -231,6 +231,7 @@ Result<int> run(Flags flags) {
   HOCKET_TRY_ASSIGN(const std::string page, make_page(entries));
   line.reset();
   HOCKET_TRY(write_file(flags.output, page));
+  for (const Job& job : jobs) flags.amount.note_cut(job.what);
   print_outcome(flags, entries, page.size());
   return 0;
 }

@@ -122,6 +122,7 @@ struct Outcome {
 
 void print_run(const Flags& flags, const Plan& plan, const Outcome& run) {
   const BoundCollective& what = plan.what();
+  flags.amount.note_cut(what);
   if (!flags.json) {
     fmt::print("{} of {} {} by '{}' on {}: {}, algbw {}, busbw {}; data {}\n", name_of(what.collective.kind),
                format_bytes(what.bytes()), name_of(what.type), plan.schedule().algorithm(), run.place,
@@ -146,6 +147,19 @@ void print_run(const Flags& flags, const Plan& plan, const Outcome& run) {
   print_json(out);
 }
 
+/// Each segment of an op is a message of its own, and a rank keeps a place for every one that it gets.
+Result<void> check_messages(const Plan& plan) {
+  constexpr double kMessagesMax = double{1 << 28};
+  const std::span<const Op> ops = plan.schedule().ops();
+  double messages = 0;
+  for (OpId id = 0; id < ops.size(); ++id) messages += ops[id].sends() ? plan.segments(id) : 0;
+  if (messages <= kMessagesMax) return {};
+  return fail(Code::kResourceExhausted,
+              "'{}' of {}: segments of {} would be {:.0f} messages, at most {:.0f} are run; take longer segments",
+              plan.schedule().algorithm(), format_bytes(plan.what().bytes()), format_bytes(plan.segment()), messages,
+              kMessagesMax);
+}
+
 Result<Plan> load_plan(const Flags& flags) {
   if (flags.files.size() > 1)
     return fail(Code::kInvalidArgument, "{} schedules: more than one needs --lab", flags.files.size());
@@ -160,7 +174,9 @@ Result<Plan> load_plan(const Flags& flags) {
   HOCKET_TRY_ASSIGN(const BoundCollective what, flags.amount.bind(collective, file));
   HOCKET_TRY_ASSIGN(Bytes segment, parse_segment(flags.simulation.segment, {&what.type, 1}));
   if (segment.count == 0) segment = Plan::kDefaultSegment;
-  return Plan::bind(std::move(verified), what, segment);
+  HOCKET_TRY_ASSIGN(Plan plan, Plan::bind(std::move(verified), what, segment));
+  HOCKET_TRY(check_messages(plan));
+  return plan;
 }
 
 Result<int> run_in_process(const Flags& flags, const Plan& plan) {
@@ -259,7 +275,9 @@ Result<int> run(const Flags& flags) {
   }
   HOCKET_TRY_ASSIGN(const Launch checked, job.check(launch, ranks));
   HOCKET_TRY(check_memory_here(plan.what(), checked, plan.scratch_bytes()));
-  return launch ? run_as_rank(flags, plan, *launch, job) : job.start(checked.size, flags.files);
+  if (launch) return run_as_rank(flags, plan, *launch, job);
+  flags.amount.note_cut(plan.what());
+  return job.start(checked.size, flags.files);
 }
 
 VerbAction declare(CLI::App& app) {

@@ -202,6 +202,7 @@ Result<int> run(const Flags& flags) {
     HOCKET_TRY_ASSIGN(const std::string text, csv_text(topology, plan, result));
     HOCKET_TRY(write_file(flags.csv, text));
   }
+  flags.amount.note_cut(what);
   if (flags.graph.json) {
     HOCKET_TRY(print_document(topology, plan, result, flags.lanes));
   } else {
