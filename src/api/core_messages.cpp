@@ -20,7 +20,6 @@ using std::chrono::steady_clock;
 constexpr milliseconds kLook{2};  // between two looks for a key
 constexpr milliseconds kHearsay{500};
 constexpr milliseconds kSoon{50};    // for what only words errors
-constexpr milliseconds kHear{1};     // what has come already
 constexpr milliseconds kSlice{100};  // of a wait, after which it is asked whether it makes sense still
 /// Connections of messages, told apart from those of collectives.
 constexpr std::uint32_t kMessageLane = 1;
@@ -111,10 +110,13 @@ Error CommunicatorCore::explained(const Error& error) {
   return failure_.set() ? failure_.error() : error;
 }
 
-/// What other ranks say of a failure comes over the connections of the collectives, which nobody may read meanwhile.
+/// What other ranks say of a failure comes over the connections of the collectives too, which nobody may read
+/// meanwhile: who listens there passes over the calls of ranks that are ahead.
 Result<void> CommunicatorCore::check_peer(std::uint32_t peer, SteadyTime deadline) {
-  queue(0).listen(steady_clock::now() + kHear);
   if (failure_.set()) return tl::unexpected<Error>(failure_.error());
+  const std::shared_ptr<Witness> witness = make_witness(job_);
+  const std::optional<Error> told = witness ? witness->ask().told : std::nullopt;
+  if (told) return fail(told->code, "{} was told: {}", own_name(), told->text);
   if (steady_clock::now() >= deadline) {
     const std::string chain = chain_or_cause(peer);
     return fail(Code::kTimeout, "{}: no connection in time with {}{}", own_name(), job_.members[peer].text(),

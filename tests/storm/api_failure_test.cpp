@@ -198,6 +198,24 @@ TEST(ApiFailure, ARankThatLeavesEndsNoMessageOfOthersThatWaits) {
   for (const RankEnd& end : ends) EXPECT_EQ(end.said, "success");
 }
 
+/// Whoever looks whether a message still makes sense leaves the calls that others have begun alone.
+TEST(ApiFailure, WhoWaitsForAMessageLosesNothingOfACallThatOthersHaveBegun) {
+  const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {
+    auto comm = connect();
+    SAY_ERROR(comm);
+    std::vector<float> values(100'000, 1);
+    SAY_ERROR(comm->barrier());
+    if (rank == 1) std::this_thread::sleep_for(milliseconds(500));
+    if (rank == 0) SAY_ERROR(comm->send(values.data(), 1, DataType::kF32, 1));
+    if (rank == 1) SAY_ERROR(comm->receive(values.data(), 1, DataType::kF32, 0));
+    Call call{.operation = Operation::kAllReduce, .input = values.data(), .output = values.data(), .count = 100'000};
+    call.timeout = milliseconds(5000);
+    SAY_ERROR(comm->run(call));
+    return values.back() == 3 ? "right" : "wrong";
+  });
+  for (const RankEnd& end : ends) EXPECT_EQ(end.said, "right");
+}
+
 TEST(ApiFailure, RanksThatNeverSleepNoticeALostOne) {
   const std::vector<RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {
     auto comm = connect(ProgressMode::kDedicated);
