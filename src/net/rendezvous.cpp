@@ -32,8 +32,8 @@ constexpr milliseconds kLastLook{1000};  // before the deadline: rank 0 still wa
 /// To reach a root that a file names, or that may have died since it was heard: the file may be of a run that died.
 constexpr milliseconds kAttempt{500};
 
-/// Set when two processes have come as one rank: which.
-constexpr std::string_view kTwinsKey = "twins";
+/// Set when a process has come that cannot be one of ours: why, for all who wait.
+constexpr std::string_view kRefusedKey = "refused";
 
 /// "address:port process ranks connections place host", as every rank leaves it.
 Result<Member> parse_member(std::uint32_t rank, const std::string& text, const Launch& here,
@@ -217,14 +217,14 @@ class Joining {
     const std::string text =
         fmt::format("two processes are rank {}: one on host {}, pid {}, and one on host {}, pid {}", launch_.rank,
                     other.host, other.process, host_name(), ::getpid());
-    static_cast<void>(store.set(kTwinsKey, text, until));
+    static_cast<void>(store.set(kRefusedKey, text, until));
     return fail(Code::kMismatch, "{}", text);
   }
 
-  Result<void> check_twins() {
-    HOCKET_TRY_ASSIGN(const auto twins, job_.store->get(kTwinsKey, steady_clock::now()));
-    if (!twins) return {};
-    return fail(Code::kMismatch, "{}: {}", own_name(), *twins);
+  Result<void> check_refused() {
+    HOCKET_TRY_ASSIGN(const auto refused, job_.store->get(kRefusedKey, steady_clock::now()));
+    if (!refused) return {};
+    return fail(Code::kMismatch, "{}: {}", own_name(), *refused);
   }
 
   /// Where all ranks look for rank 0, or where this rank chooses and then says.
@@ -301,9 +301,20 @@ class Joining {
       return false;
     }
     job_.store = std::move(*store);
+    HOCKET_TRY(check_secret_left(root, *named));
     note_way(root, address);
     root_ = address;
     return true;
+  }
+
+  /// A rank that was given a secret takes no other. Who answers has left the file, so all may hear of it at once.
+  Result<void> check_secret_left(const Root& root, const RootWords& named) {
+    if (options_.secret.empty() || options_.secret == named.secret) return {};
+    const std::string me = Member{launch_.rank, host_name(), ::getpid(), {}, {}}.text();
+    const std::string text = fmt::format("{} has another secret than '{}' (HOCKET_SECRET)", me, root.file);
+    static_cast<void>(job_.store->set(kRefusedKey, text, options_.deadline));
+    return fail(Code::kMismatch, "{}: rank 0 has left '{}': its secret is another than ours (HOCKET_SECRET)",
+                own_name(), root.file);
   }
 
   void note_way(const Root& root, const Address& address) {
@@ -367,7 +378,7 @@ class Joining {
 
   Result<void> check_alive(std::uint32_t rank, const std::string& name) {
     HOCKET_TRY(check_known());
-    HOCKET_TRY(check_twins());
+    HOCKET_TRY(check_refused());
     HOCKET_TRY_ASSIGN(const auto gone, job_.store->get(gone_key(rank), steady_clock::now()));
     return gone ? lost(name) : Result<void>();
   }
@@ -392,7 +403,7 @@ class Joining {
 
   /// Who came without our secret is named, too: when that is all who are missing, the secret is what is wrong.
   Result<void> missing(std::uint32_t first) {
-    HOCKET_TRY(check_twins());
+    HOCKET_TRY(check_refused());
     std::string names;
     std::string unproved;
     std::size_t count = 0;

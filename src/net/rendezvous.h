@@ -45,7 +45,7 @@ struct Acquaintance {
 
 struct RendezvousOptions {
   Launch launch;
-  std::string secret;  // empty: rank 0 makes one and shares it through the private file
+  std::string secret;  // empty: rank 0 makes one and shares it through the private file, others take what is there
   int listener = -1;   // rank 0: a socket that listens already, from the process that started the ranks
   PortRange ports;     // of the connections between ranks, and of rank 0's rendezvous where it may choose
   InterfaceFilter interfaces;
