@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <filesystem>
 #include <thread>
@@ -35,37 +34,12 @@ constexpr milliseconds kAttempt{500};
 /// Set when a process has come that cannot be one of ours: why, for all who wait.
 constexpr std::string_view kRefusedKey = "refused";
 
-/// "address:port process ranks connections place host", as every rank leaves it.
-Result<Member> parse_member(std::uint32_t rank, const std::string& text, const Launch& here,
-                            std::uint32_t connections_here) {
-  std::array<std::string_view, 6> words;
-  std::string_view left = text;
-  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    const std::size_t space = left.find(' ');
-    if (space == std::string_view::npos) return fail(Code::kMalformed, "rank {} left no address: '{}'", rank, text);
-    words[i] = left.substr(0, space);
-    left.remove_prefix(space + 1);
-  }
-  Member member{rank, std::string(left), 0, {}, HostPlace::from(words[4])};
-  std::uint32_t ranks = 0;
-  std::uint32_t connections = 0;
-  std::from_chars(words[1].data(), words[1].data() + words[1].size(), member.process);
-  std::from_chars(words[2].data(), words[2].data() + words[2].size(), ranks);
-  if (ranks != here.size)
-    return fail(Code::kMismatch, "rank {} is one of {} ranks, but {} is one of {}", here.rank, here.size, member.text(),
-                ranks);
-  std::from_chars(words[3].data(), words[3].data() + words[3].size(), connections);
-  if (connections != connections_here)
-    return fail(Code::kMismatch, "rank {} makes {} connections to every rank, but {} makes {}", here.rank,
-                connections_here, member.text(), connections);
-  HOCKET_TRY_ASSIGN(const Endpoint endpoint, parse_endpoint(std::string(words[0])));
-  HOCKET_TRY_ASSIGN(member.address, resolve(endpoint));
-  return member;
-}
-
 class Joining {
  public:
-  explicit Joining(const RendezvousOptions& options) : options_(options), launch_(options.launch) {
+  explicit Joining(const RendezvousOptions& options)
+      : options_(options),
+        launch_(options.launch),
+        terms_{launch_.rank, launch_.size, options.connections, options.cables.mark()} {
     job_.launch = options.launch;
   }
 
@@ -213,7 +187,7 @@ class Joining {
   Result<void> refuse_twin(StoreClient& store, SteadyTime until) const {
     const Result<std::optional<std::string>> words = store.get(key_of(launch_.rank), until);
     if (!words || !*words) return {};
-    HOCKET_TRY_ASSIGN(const Member other, parse_member(launch_.rank, **words, launch_, options_.connections));
+    HOCKET_TRY_ASSIGN(const Member other, parse_member(launch_.rank, **words, terms_));
     const std::string text =
         fmt::format("two processes are rank {}: one on host {}, pid {}, and one on host {}, pid {}", launch_.rank,
                     other.host, other.process, host_name(), ::getpid());
@@ -341,15 +315,15 @@ class Joining {
 
   Result<void> gather() {
     HOCKET_TRY_ASSIGN(const Address address, gate_->address());
-    const std::string mine = fmt::format("{} {} {} {} {} {}", shown_.with_port(address.port()).text(), ::getpid(),
-                                         launch_.size, options_.connections, HostPlace::own().text(), host_name());
+    const Member me{launch_.rank, host_name(), ::getpid(), shown_.with_port(address.port()), HostPlace::own()};
+    const std::string mine = member_words(me, terms_);
     const Result<void> left = job_.store->set(key_of(launch_.rank), mine, options_.deadline);
     if (!left && left.error().code == Code::kMismatch) HOCKET_TRY(refuse_twin(*job_.store, options_.deadline));
     HOCKET_TRY(left);
     for (std::uint32_t rank = 0; rank < launch_.size; ++rank) {
       HOCKET_TRY_ASSIGN(const std::optional<std::string> words, await_member(rank));
       if (!words) return missing(rank);
-      Result<Member> member = parse_member(rank, *words, launch_, options_.connections);
+      Result<Member> member = parse_member(rank, *words, terms_);
       if (!member && launch_.rank == 0) await_readers();
       if (!member) return tl::unexpected<Error>(std::move(member.error()));
       job_.members.push_back(std::move(*member));
@@ -395,7 +369,7 @@ class Joining {
     if (rank >= launch_.size) return {};
     HOCKET_TRY_ASSIGN(const auto words, job_.store->get(key_of(rank), steady_clock::now()));
     if (!words) return check_alive(rank, name_of(rank));
-    const Result<Member> member = parse_member(rank, *words, launch_, options_.connections);
+    const Result<Member> member = parse_member(rank, *words, terms_);
     return check_alive(rank, member ? name_of(*member) : name_of(rank));
   }
 
@@ -526,6 +500,7 @@ class Joining {
 
   const RendezvousOptions& options_;
   const Launch& launch_;
+  const JobTerms terms_;
   Job job_;
   Address root_;
   Address shown_;  // where others find this rank
@@ -554,14 +529,6 @@ Result<void> check_descriptors_for(const RendezvousOptions& options) {
   const std::size_t served = launch.rank == 0 ? 2 + std::size_t{launch.size} : 0;  // to listen, to be told, the clients
   return check_descriptors(links + served + kAround);
 }
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "?";
-  return name.data();
-}
-
-std::string Member::text() const { return fmt::format("rank {} (host {}, pid {})", rank, host, process); }
 
 Result<Job> join(const RendezvousOptions& options) {
   if (options.launch.size == 1) {

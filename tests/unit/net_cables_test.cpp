@@ -56,5 +56,25 @@ TEST(NetCables, AConnectionKnowsTheRateOfItsCableAndNoneWhereNoneIsSaid) {
   EXPECT_EQ(links(*theirs, 0), (Links{{"127.0.0.3", 6'250'000}, {"127.0.0.5", ~std::uint64_t{0}}}));
 }
 
+LinkAddresses::Mark mark_of(const std::string& cables) {
+  return LinkAddresses::parse(cables, "table", 3).value().mark();
+}
+
+TEST(NetCables, TheMarkIsOfTheLinesAndNotOfHowTheyAreWritten) {
+  const std::string one = "0 1 127.0.0.2 127.0.0.3 50Mb/s\n1 0 127.0.0.3 127.0.0.2 50Mb/s\n";
+  const std::string two = "0 1 127.0.0.4 127.0.0.5\n1 0 127.0.0.5 127.0.0.4\n";
+  const LinkAddresses::Mark mark = mark_of(one + two);
+  EXPECT_EQ(mark.lines, 4U);
+  EXPECT_EQ(mark, mark_of("# a comment\n\n1 0  127.0.0.3\t127.0.0.2 50Mb/s # more\n" + one.substr(0, one.find('\n')) +
+                          "\n" + two));
+  EXPECT_EQ(mark_of(one), mark_of("0 1 127.0.0.2 127.0.0.3 0.05Gb/s\n1 0 127.0.0.3 127.0.0.2 50Mb/s"));
+  EXPECT_EQ(mark_of("# nothing\n"), LinkAddresses::Mark{});
+  EXPECT_EQ(mark_of("").text(), "no cables");
+  for (const std::string& other :
+       {one, two, two + one, "0 1 127.0.0.2 127.0.0.3 50Mb/s\n1 0 127.0.0.3 127.0.0.2 40Mb/s\n" + two,
+        "0 2 127.0.0.2 127.0.0.3 50Mb/s\n2 0 127.0.0.3 127.0.0.2 50Mb/s\n" + two})
+    EXPECT_NE(mark, mark_of(other)) << other;
+}
+
 }  // namespace
 }  // namespace hocket
