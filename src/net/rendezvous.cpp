@@ -307,10 +307,19 @@ class Joining {
       job_.way += fmt::format("; listens on {} {}", chosen.name, where.host());
     }
     shown_ = where;
-    if (!options_.cables.empty()) where = Address::any(where.family());
+    if (!options_.cables.empty()) where = Address::any(has_cable_of_v6() ? AF_INET6 : where.family());
     HOCKET_TRY_ASSIGN(Descriptor listener, listen_in(options_.ports, where, ports_needed(options_)));
     gate_.emplace(std::move(listener), *job_.secret);
     return {};
+  }
+
+  [[nodiscard]] bool has_cable_of_v6() const {
+    const auto is_v6 = [](const LinkAddresses::Ends& ends) { return ends.local.family() == AF_INET6; };
+    for (std::uint32_t peer = 0; peer < launch_.size; ++peer) {
+      const LinkAddresses::Joint* joint = options_.cables.between(launch_.rank, peer);
+      if (joint != nullptr && std::any_of(joint->connections.begin(), joint->connections.end(), is_v6)) return true;
+    }
+    return false;
   }
 
   Result<void> gather() {

@@ -56,6 +56,22 @@ TEST(NetCables, AConnectionKnowsTheRateOfItsCableAndNoneWhereNoneIsSaid) {
   EXPECT_EQ(links(*theirs, 0), (Links{{"127.0.0.3", 6'250'000}, {"127.0.0.5", ~std::uint64_t{0}}}));
 }
 
+TEST(NetCables, RanksMeetAlongCablesOfAnotherFamilyThanTheAddressOfRank0) {
+  if (!listen_at(Address::loopback(AF_INET6))) GTEST_SKIP() << "this host has no IPv6";
+  const std::string v4 = "0 1 127.0.0.2 127.0.0.3\n1 0 127.0.0.3 127.0.0.2\n";
+  const std::string v6 = "0 1 ::1 ::1\n1 0 ::1 ::1\n";
+  for (const auto& [host, cables] :
+       {std::pair("127.0.0.1", v6), std::pair("::1", v4), std::pair("::1", v6), std::pair("127.0.0.1", v4 + v6)}) {
+    const Descriptor listener = listen_at(resolve({host, 0}).value()).value();
+    const Address root = local_address(listener).value();
+    auto other = std::async(std::launch::async, [&, &cables = cables] { return join_as(1, cables, listener, root); });
+    const Result<Job> mine = join_as(0, cables, listener, root);
+    const Result<Job> theirs = other.get();
+    EXPECT_TRUE(mine) << mine.error().text;
+    EXPECT_TRUE(theirs) << theirs.error().text;
+  }
+}
+
 LinkAddresses::Mark mark_of(const std::string& cables) {
   return LinkAddresses::parse(cables, "table", 3).value().mark();
 }
