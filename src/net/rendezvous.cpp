@@ -56,9 +56,9 @@ class Joining {
   Result<void> meet() {
     if (Result<void> enough = check_descriptors_for(options_); !enough)
       return fail(enough.error().code, "rank {}: {}", launch_.rank, enough.error().text);
-    HOCKET_TRY_ASSIGN(const Root root, find_root(launch_, !options_.secret.empty()));
+    HOCKET_TRY_ASSIGN(place_, find_root(launch_, !options_.secret.empty()));
     HOCKET_TRY(check_known());
-    HOCKET_TRY(launch_.rank == 0 ? serve(root) : reach(root));
+    HOCKET_TRY(launch_.rank == 0 ? serve(place_) : reach(place_));
     HOCKET_TRY(open_gate());
     HOCKET_TRY(gather());
     file_.remove();
@@ -154,8 +154,8 @@ class Joining {
     const std::string me = name_of(Member{0, host_name(), ::getpid(), {}, {}});
     HOCKET_TRY_ASSIGN(job_.server, StoreServer::start(std::move(listener), *job_.secret, me));
     if (!root.file.empty()) {
-      HOCKET_TRY_ASSIGN(file_,
-                        PrivateFile::write(root.file, RootWords{address, job_.secret->text()}.text(), root.folder));
+      left_ = RootWords{address, job_.secret->text()}.text();
+      HOCKET_TRY_ASSIGN(file_, PrivateFile::write(root.file, left_, root.folder));
     }
     note_way(root, address);
     HOCKET_TRY_ASSIGN(job_.store, open_store(address, options_.deadline));
@@ -181,6 +181,16 @@ class Joining {
     Result<StoreClient> store = StoreClient::connect(there.address, *secret, 0, until);
     if (!store) return {};
     return refuse_twin(*store, until);
+  }
+
+  /// Two rank 0s that begin at once both find no file: the first sees here that another has replaced its own.
+  Result<void> check_file_ours() {
+    if (!file_.is_left()) return {};
+    const Result<std::optional<std::string>> words = read_private(place_.file);
+    if (!words || !*words || **words == left_) return {};
+    Result<void> unserved = check_unserved(place_);
+    if (!unserved) static_cast<void>(job_.store->set(kRefusedKey, unserved.error().text, options_.deadline));
+    return unserved;
   }
 
   /// Somebody else has left word as this rank: that error for this process, and in the store for those who wait.
@@ -356,6 +366,7 @@ class Joining {
       if (*words || until == options_.deadline) return words;
       HOCKET_TRY(check_alive(rank, name_of(rank)));
       HOCKET_TRY(check_none_lost());
+      HOCKET_TRY(check_file_ours());
     }
   }
 
@@ -511,6 +522,8 @@ class Joining {
   const Launch& launch_;
   const JobTerms terms_;
   Job job_;
+  Root place_;        // where rank 0 is to be found
+  std::string left_;  // by rank 0 in its file
   Address root_;
   Address shown_;  // where others find this rank
   PrivateFile file_;

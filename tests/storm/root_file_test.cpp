@@ -153,6 +153,24 @@ TEST_F(RootFile, ASecretThatARankWasGivenIsThatOfTheFile) {
   }
 }
 
+TEST_F(RootFile, TwoRank0sThatBeginAtOnceAreBothNamed) {
+  for (const std::string& where : {"HOCKET_ROOT=file:" + path("root"), std::string("HOCKET_JOB=twins")}) {
+    const std::string file = where.find("JOB") == std::string::npos ? path("root") : private_path("twins");
+    const auto first = start("0", where, "20s");
+    ASSERT_TRUE(first->until<int>(seconds(20), [&]() -> std::optional<int> {
+      return std::filesystem::exists(file) ? std::optional(1) : std::nullopt;
+    }));
+    std::filesystem::rename(file, file + "-aside");  // as if the second had looked before
+    const auto second = start("0", where, "20s");
+    for (const auto& rank : {first.get(), second.get()}) {
+      const Ended end = rank->wait(seconds(60));
+      EXPECT_EQ(end.status, 2) << end.err;
+      EXPECT_NE(end.err.find("two processes are rank 0: one on host "), std::string::npos) << end.err;
+      EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+    }
+  }
+}
+
 TEST_F(RootFile, AFolderForTemporaryFilesThatIsNoneIsPassedOver) {
   for (const std::string& none : {path("nowhere"), write(path("file"), "")}) {
     const Words words{HOCKET_BINARY, "bench", "all_reduce", "--timeout", "300ms"};
