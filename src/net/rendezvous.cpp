@@ -501,17 +501,22 @@ class Joining {
       const SteadyTime slice = std::min(options_.deadline, steady_clock::now() + kSlice);
       if (wait_for(waits, gate_->next_deadline(slice)) > 0 || steady_clock::now() < slice) continue;
       for (std::uint32_t rank = launch_.rank + 1; rank < launch_.size; ++rank) {
-        if (!job_.links[rank].open()) HOCKET_TRY(check_alive(rank, name_of(job_.members[rank])));
+        if (lacks_links_to(rank)) HOCKET_TRY(check_alive(rank, name_of(job_.members[rank])));
       }
     }
     return {};
+  }
+
+  [[nodiscard]] bool lacks_links_to(std::uint32_t peer) const {
+    const std::vector<std::uint32_t> streams = job_.streams.to(peer);
+    return std::any_of(streams.begin(), streams.end(), [&](std::uint32_t s) { return !job_.links[s].open(); });
   }
 
   Result<void> unconnected() {
     std::string names;
     std::size_t count = 0;
     for (std::uint32_t rank = launch_.rank + 1; rank < launch_.size; ++rank) {
-      if (job_.links[rank].open() || ++count > kListedMax) continue;
+      if (!lacks_links_to(rank) || ++count > kListedMax) continue;
       names += (names.empty() ? "" : ", ") + name_of(job_.members[rank]);
     }
     return fail(Code::kTimeout, "{}: no connection in time from {}{}{}", own_name(), names, and_more(count),

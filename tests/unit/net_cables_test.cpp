@@ -72,6 +72,21 @@ TEST(NetCables, RanksMeetAlongCablesOfAnotherFamilyThanTheAddressOfRank0) {
   }
 }
 
+TEST(NetCables, WhoEndsBetweenTwoCablesIsMissedAndNamed) {
+  const std::string cables =
+      "0 1 127.0.0.2 127.0.0.3\n0 1 127.0.0.2 203.0.113.1\n"  // the latter is kept for examples, and no host's
+      "1 0 127.0.0.3 127.0.0.2\n1 0 203.0.113.1 127.0.0.2\n";
+  const Descriptor listener = listen_at(resolve({"127.0.0.1", 0}).value()).value();
+  const Address root = local_address(listener).value();
+  auto other = std::async(std::launch::async, [&] { return join_as(1, cables, listener, root); });
+  const Result<Job> mine = join_as(0, cables, listener, root);
+  const Result<Job> theirs = other.get();
+  ASSERT_FALSE(theirs);
+  EXPECT_NE(theirs.error().text.find("cannot use 203.0.113.1 here"), std::string::npos) << theirs.error().text;
+  ASSERT_FALSE(mine);
+  EXPECT_NE(mine.error().text.find("lost rank 1 (host "), std::string::npos) << mine.error().text;
+}
+
 LinkAddresses::Mark mark_of(const std::string& cables) {
   return LinkAddresses::parse(cables, "table", 3).value().mark();
 }
