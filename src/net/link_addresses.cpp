@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <optional>
 #include <sstream>
+
+#include "base/hash.h"
 
 namespace hocket {
 namespace {
@@ -100,6 +103,26 @@ Result<void> LinkAddresses::check(const std::string& name) const {
     }
   }
   return {};
+}
+
+LinkAddresses::Mark LinkAddresses::mark() const {
+  Mark mark;
+  Hasher hasher;
+  for (const auto& [pair, joint] : joints_) {
+    for (const std::uint32_t lane : joint.lanes) {
+      const Ends& ends = joint.connections[lane];
+      hasher.add(pair.first).add(pair.second).add(ends.local.host()).add(ends.remote.host());
+      hasher.add(std::bit_cast<std::uint64_t>(ends.rate.value));
+      ++mark.lines;
+    }
+  }
+  if (mark.lines > 0) mark.hash = hasher.finish().low;
+  return mark;
+}
+
+std::string LinkAddresses::Mark::text() const {
+  if (lines == 0) return "no cables";
+  return fmt::format("{} lines of cables ({:016x})", lines, hash);
 }
 
 const LinkAddresses::Joint* LinkAddresses::between(std::uint32_t rank, std::uint32_t peer) const {

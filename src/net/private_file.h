@@ -30,6 +30,7 @@ class PrivateFile {
   ~PrivateFile() { remove(); }
 
   void remove();
+  [[nodiscard]] bool is_left() const { return !path_.empty(); }
 
  private:
   PrivateFile(std::string path, Folder folder) : path_(std::move(path)), folder_(folder) {}

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <filesystem>
 #include <thread>
@@ -32,40 +31,15 @@ constexpr milliseconds kLastLook{1000};  // before the deadline: rank 0 still wa
 /// To reach a root that a file names, or that may have died since it was heard: the file may be of a run that died.
 constexpr milliseconds kAttempt{500};
 
-/// Set when two processes have come as one rank: which.
-constexpr std::string_view kTwinsKey = "twins";
-
-/// "address:port process ranks connections place host", as every rank leaves it.
-Result<Member> parse_member(std::uint32_t rank, const std::string& text, const Launch& here,
-                            std::uint32_t connections_here) {
-  std::array<std::string_view, 6> words;
-  std::string_view left = text;
-  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    const std::size_t space = left.find(' ');
-    if (space == std::string_view::npos) return fail(Code::kMalformed, "rank {} left no address: '{}'", rank, text);
-    words[i] = left.substr(0, space);
-    left.remove_prefix(space + 1);
-  }
-  Member member{rank, std::string(left), 0, {}, HostPlace::from(words[4])};
-  std::uint32_t ranks = 0;
-  std::uint32_t connections = 0;
-  std::from_chars(words[1].data(), words[1].data() + words[1].size(), member.process);
-  std::from_chars(words[2].data(), words[2].data() + words[2].size(), ranks);
-  if (ranks != here.size)
-    return fail(Code::kMismatch, "rank {} is one of {} ranks, but {} is one of {}", here.rank, here.size, member.text(),
-                ranks);
-  std::from_chars(words[3].data(), words[3].data() + words[3].size(), connections);
-  if (connections != connections_here)
-    return fail(Code::kMismatch, "rank {} makes {} connections to every rank, but {} makes {}", here.rank,
-                connections_here, member.text(), connections);
-  HOCKET_TRY_ASSIGN(const Endpoint endpoint, parse_endpoint(std::string(words[0])));
-  HOCKET_TRY_ASSIGN(member.address, resolve(endpoint));
-  return member;
-}
+/// Set when a process has come that cannot be one of ours: why, for all who wait.
+constexpr std::string_view kRefusedKey = "refused";
 
 class Joining {
  public:
-  explicit Joining(const RendezvousOptions& options) : options_(options), launch_(options.launch) {
+  explicit Joining(const RendezvousOptions& options)
+      : options_(options),
+        launch_(options.launch),
+        terms_{launch_.rank, launch_.size, options.connections, options.cables.mark()} {
     job_.launch = options.launch;
   }
 
@@ -82,9 +56,9 @@ class Joining {
   Result<void> meet() {
     if (Result<void> enough = check_descriptors_for(options_); !enough)
       return fail(enough.error().code, "rank {}: {}", launch_.rank, enough.error().text);
-    HOCKET_TRY_ASSIGN(const Root root, find_root(launch_, !options_.secret.empty()));
+    HOCKET_TRY_ASSIGN(place_, find_root(launch_, !options_.secret.empty()));
     HOCKET_TRY(check_known());
-    HOCKET_TRY(launch_.rank == 0 ? serve(root) : reach(root));
+    HOCKET_TRY(launch_.rank == 0 ? serve(place_) : reach(place_));
     HOCKET_TRY(open_gate());
     HOCKET_TRY(gather());
     file_.remove();
@@ -180,8 +154,8 @@ class Joining {
     const std::string me = name_of(Member{0, host_name(), ::getpid(), {}, {}});
     HOCKET_TRY_ASSIGN(job_.server, StoreServer::start(std::move(listener), *job_.secret, me));
     if (!root.file.empty()) {
-      HOCKET_TRY_ASSIGN(file_,
-                        PrivateFile::write(root.file, RootWords{address, job_.secret->text()}.text(), root.folder));
+      left_ = RootWords{address, job_.secret->text()}.text();
+      HOCKET_TRY_ASSIGN(file_, PrivateFile::write(root.file, left_, root.folder));
     }
     note_way(root, address);
     HOCKET_TRY_ASSIGN(job_.store, open_store(address, options_.deadline));
@@ -209,22 +183,32 @@ class Joining {
     return refuse_twin(*store, until);
   }
 
+  /// Two rank 0s that begin at once both find no file: the first sees here that another has replaced its own.
+  Result<void> check_file_ours() {
+    if (!file_.is_left()) return {};
+    const Result<std::optional<std::string>> words = read_private(place_.file);
+    if (!words || !*words || **words == left_) return {};
+    Result<void> unserved = check_unserved(place_);
+    if (!unserved) static_cast<void>(job_.store->set(kRefusedKey, unserved.error().text, options_.deadline));
+    return unserved;
+  }
+
   /// Somebody else has left word as this rank: that error for this process, and in the store for those who wait.
   Result<void> refuse_twin(StoreClient& store, SteadyTime until) const {
     const Result<std::optional<std::string>> words = store.get(key_of(launch_.rank), until);
     if (!words || !*words) return {};
-    HOCKET_TRY_ASSIGN(const Member other, parse_member(launch_.rank, **words, launch_, options_.connections));
+    HOCKET_TRY_ASSIGN(const Member other, parse_member(launch_.rank, **words, terms_));
     const std::string text =
         fmt::format("two processes are rank {}: one on host {}, pid {}, and one on host {}, pid {}", launch_.rank,
                     other.host, other.process, host_name(), ::getpid());
-    static_cast<void>(store.set(kTwinsKey, text, until));
+    static_cast<void>(store.set(kRefusedKey, text, until));
     return fail(Code::kMismatch, "{}", text);
   }
 
-  Result<void> check_twins() {
-    HOCKET_TRY_ASSIGN(const auto twins, job_.store->get(kTwinsKey, steady_clock::now()));
-    if (!twins) return {};
-    return fail(Code::kMismatch, "{}: {}", own_name(), *twins);
+  Result<void> check_refused() {
+    HOCKET_TRY_ASSIGN(const auto refused, job_.store->get(kRefusedKey, steady_clock::now()));
+    if (!refused) return {};
+    return fail(Code::kMismatch, "{}: {}", own_name(), *refused);
   }
 
   /// Where all ranks look for rank 0, or where this rank chooses and then says.
@@ -301,9 +285,20 @@ class Joining {
       return false;
     }
     job_.store = std::move(*store);
+    HOCKET_TRY(check_secret_left(root, *named));
     note_way(root, address);
     root_ = address;
     return true;
+  }
+
+  /// A rank that was given a secret takes no other. Who answers has left the file, so all may hear of it at once.
+  Result<void> check_secret_left(const Root& root, const RootWords& named) {
+    if (options_.secret.empty() || options_.secret == named.secret) return {};
+    const std::string me = Member{launch_.rank, host_name(), ::getpid(), {}, {}}.text();
+    const std::string text = fmt::format("{} has another secret than '{}' (HOCKET_SECRET)", me, root.file);
+    static_cast<void>(job_.store->set(kRefusedKey, text, options_.deadline));
+    return fail(Code::kMismatch, "{}: rank 0 has left '{}': its secret is another than ours (HOCKET_SECRET)",
+                own_name(), root.file);
   }
 
   void note_way(const Root& root, const Address& address) {
@@ -322,23 +317,32 @@ class Joining {
       job_.way += fmt::format("; listens on {} {}", chosen.name, where.host());
     }
     shown_ = where;
-    if (!options_.cables.empty()) where = Address::any(where.family());
+    if (!options_.cables.empty()) where = Address::any(has_cable_of_v6() ? AF_INET6 : where.family());
     HOCKET_TRY_ASSIGN(Descriptor listener, listen_in(options_.ports, where, ports_needed(options_)));
     gate_.emplace(std::move(listener), *job_.secret);
     return {};
   }
 
+  [[nodiscard]] bool has_cable_of_v6() const {
+    const auto is_v6 = [](const LinkAddresses::Ends& ends) { return ends.local.family() == AF_INET6; };
+    for (std::uint32_t peer = 0; peer < launch_.size; ++peer) {
+      const LinkAddresses::Joint* joint = options_.cables.between(launch_.rank, peer);
+      if (joint != nullptr && std::any_of(joint->connections.begin(), joint->connections.end(), is_v6)) return true;
+    }
+    return false;
+  }
+
   Result<void> gather() {
     HOCKET_TRY_ASSIGN(const Address address, gate_->address());
-    const std::string mine = fmt::format("{} {} {} {} {} {}", shown_.with_port(address.port()).text(), ::getpid(),
-                                         launch_.size, options_.connections, HostPlace::own().text(), host_name());
+    const Member me{launch_.rank, host_name(), ::getpid(), shown_.with_port(address.port()), HostPlace::own()};
+    const std::string mine = member_words(me, terms_);
     const Result<void> left = job_.store->set(key_of(launch_.rank), mine, options_.deadline);
     if (!left && left.error().code == Code::kMismatch) HOCKET_TRY(refuse_twin(*job_.store, options_.deadline));
     HOCKET_TRY(left);
     for (std::uint32_t rank = 0; rank < launch_.size; ++rank) {
       HOCKET_TRY_ASSIGN(const std::optional<std::string> words, await_member(rank));
       if (!words) return missing(rank);
-      Result<Member> member = parse_member(rank, *words, launch_, options_.connections);
+      Result<Member> member = parse_member(rank, *words, terms_);
       if (!member && launch_.rank == 0) await_readers();
       if (!member) return tl::unexpected<Error>(std::move(member.error()));
       job_.members.push_back(std::move(*member));
@@ -362,12 +366,13 @@ class Joining {
       if (*words || until == options_.deadline) return words;
       HOCKET_TRY(check_alive(rank, name_of(rank)));
       HOCKET_TRY(check_none_lost());
+      HOCKET_TRY(check_file_ours());
     }
   }
 
   Result<void> check_alive(std::uint32_t rank, const std::string& name) {
     HOCKET_TRY(check_known());
-    HOCKET_TRY(check_twins());
+    HOCKET_TRY(check_refused());
     HOCKET_TRY_ASSIGN(const auto gone, job_.store->get(gone_key(rank), steady_clock::now()));
     return gone ? lost(name) : Result<void>();
   }
@@ -384,7 +389,7 @@ class Joining {
     if (rank >= launch_.size) return {};
     HOCKET_TRY_ASSIGN(const auto words, job_.store->get(key_of(rank), steady_clock::now()));
     if (!words) return check_alive(rank, name_of(rank));
-    const Result<Member> member = parse_member(rank, *words, launch_, options_.connections);
+    const Result<Member> member = parse_member(rank, *words, terms_);
     return check_alive(rank, member ? name_of(*member) : name_of(rank));
   }
 
@@ -392,7 +397,7 @@ class Joining {
 
   /// Who came without our secret is named, too: when that is all who are missing, the secret is what is wrong.
   Result<void> missing(std::uint32_t first) {
-    HOCKET_TRY(check_twins());
+    HOCKET_TRY(check_refused());
     std::string names;
     std::string unproved;
     std::size_t count = 0;
@@ -496,17 +501,22 @@ class Joining {
       const SteadyTime slice = std::min(options_.deadline, steady_clock::now() + kSlice);
       if (wait_for(waits, gate_->next_deadline(slice)) > 0 || steady_clock::now() < slice) continue;
       for (std::uint32_t rank = launch_.rank + 1; rank < launch_.size; ++rank) {
-        if (!job_.links[rank].open()) HOCKET_TRY(check_alive(rank, name_of(job_.members[rank])));
+        if (lacks_links_to(rank)) HOCKET_TRY(check_alive(rank, name_of(job_.members[rank])));
       }
     }
     return {};
+  }
+
+  [[nodiscard]] bool lacks_links_to(std::uint32_t peer) const {
+    const std::vector<std::uint32_t> streams = job_.streams.to(peer);
+    return std::any_of(streams.begin(), streams.end(), [&](std::uint32_t s) { return !job_.links[s].open(); });
   }
 
   Result<void> unconnected() {
     std::string names;
     std::size_t count = 0;
     for (std::uint32_t rank = launch_.rank + 1; rank < launch_.size; ++rank) {
-      if (job_.links[rank].open() || ++count > kListedMax) continue;
+      if (!lacks_links_to(rank) || ++count > kListedMax) continue;
       names += (names.empty() ? "" : ", ") + name_of(job_.members[rank]);
     }
     return fail(Code::kTimeout, "{}: no connection in time from {}{}{}", own_name(), names, and_more(count),
@@ -515,7 +525,10 @@ class Joining {
 
   const RendezvousOptions& options_;
   const Launch& launch_;
+  const JobTerms terms_;
   Job job_;
+  Root place_;        // where rank 0 is to be found
+  std::string left_;  // by rank 0 in its file
   Address root_;
   Address shown_;  // where others find this rank
   PrivateFile file_;
@@ -543,14 +556,6 @@ Result<void> check_descriptors_for(const RendezvousOptions& options) {
   const std::size_t served = launch.rank == 0 ? 2 + std::size_t{launch.size} : 0;  // to listen, to be told, the clients
   return check_descriptors(links + served + kAround);
 }
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "?";
-  return name.data();
-}
-
-std::string Member::text() const { return fmt::format("rank {} (host {}, pid {})", rank, host, process); }
 
 Result<Job> join(const RendezvousOptions& options) {
   if (options.launch.size == 1) {

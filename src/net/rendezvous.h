@@ -5,7 +5,8 @@
 //   3. Rank r connects to every lower rank and lets every higher one in through its Gate; so often per cable.
 // One rank opens no socket. Ownership: a Job owns its sockets and, on rank 0, the store. Threading: one owner.
 // Refuses: waiting beyond the deadline (the Error names the ranks that have not come), hosts beyond loopback without a
-// secret, roots that differ between ranks of a host, ranks that believe in different numbers of ranks or connections.
+// secret, roots that differ between ranks of a host, ranks that believe in different numbers of ranks or connections,
+// or in different cables.
 #pragma once
 
 #include <functional>
@@ -14,28 +15,15 @@
 #include <string>
 #include <vector>
 
-#include "net/host_place.h"
 #include "net/interfaces.h"
 #include "net/launch.h"
 #include "net/link_addresses.h"
+#include "net/member.h"
 #include "net/port_range.h"
 #include "net/store.h"
 #include "net/streams.h"
 
 namespace hocket {
-
-struct Member {
-  std::uint32_t rank = 0;
-  std::string host;
-  std::int64_t process = 0;
-  Address address;
-  HostPlace place{};
-
-  [[nodiscard]] std::string text() const;  // "rank 2 (host a, pid 17)"
-};
-
-/// This host as its ranks call it; "?" when it does not say.
-[[nodiscard]] std::string host_name();
 
 /// Ranks that meet anew, out of a communicator in which they have other numbers.
 struct Acquaintance {
@@ -45,7 +33,7 @@ struct Acquaintance {
 
 struct RendezvousOptions {
   Launch launch;
-  std::string secret;  // empty: rank 0 makes one and shares it through the private file
+  std::string secret;  // empty: rank 0 makes one and shares it through the private file, others take what is there
   int listener = -1;   // rank 0: a socket that listens already, from the process that started the ranks
   PortRange ports;     // of the connections between ranks, and of rank 0's rendezvous where it may choose
   InterfaceFilter interfaces;

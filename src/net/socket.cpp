@@ -40,6 +40,12 @@ void set_option(const Descriptor& socket, int level, int name, int value) {
   ::setsockopt(socket.get(), level, name, &value, sizeof(value));
 }
 
+/// Who listens there hears IPv4, too.
+bool is_any_v6(const Address& address) {
+  return address.family() == AF_INET6 &&
+         IN6_IS_ADDR_UNSPECIFIED(&reinterpret_cast<const sockaddr_in6*>(address.get())->sin6_addr);
+}
+
 /// `ask`: getsockname or getpeername.
 Result<Address> address_of(const Descriptor& socket, int (*ask)(int, sockaddr*, socklen_t*)) {
   sockaddr_storage storage{};
@@ -71,7 +77,7 @@ int wait_for(std::span<pollfd> descriptors, SteadyTime deadline) {
 Result<Descriptor> listen_at(const Address& address) {
   HOCKET_TRY_ASSIGN(Descriptor socket, stream_socket(address.family()));
   set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
-  if (address.family() == AF_INET6) set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+  if (address.family() == AF_INET6) set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, is_any_v6(address) ? 0 : 1);
   if (::bind(socket.get(), address.get(), address.length()) != 0 || ::listen(socket.get(), kBacklog) != 0) {
     const int error = errno;
     if (error == EADDRINUSE) return fail(Code::kResourceExhausted, "port already used: {}", address.text());

@@ -221,10 +221,10 @@ class PlayedRank {
         HOCKET_TRY_ASSIGN(const RootWords there, parse_root(*words));
         HOCKET_TRY_ASSIGN(Secret secret, Secret::from_text(there.secret));
         HOCKET_TRY_ASSIGN(StoreClient store, StoreClient::connect(there.address, secret, launch->rank, limit));
-        HOCKET_TRY(store.set(
-            fmt::format("member/{}", launch->rank),
-            fmt::format("127.0.0.1:1 {} {} 1 {} {}", ::getpid(), launch->size, HostPlace::own().text(), host_name()),
-            limit));
+        HOCKET_TRY(store.set(fmt::format("member/{}", launch->rank),
+                             fmt::format("127.0.0.1:1 {} {} 1 0 0 {} {}", ::getpid(), launch->size,
+                                         HostPlace::own().text(), host_name()),
+                             limit));
         return PlayedRank(launch->rank, std::move(secret), std::move(store), limit);
       }
       if (std::chrono::steady_clock::now() >= limit) return fail(Code::kTimeout, "rank 0 does not come");

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "net/socket.h"
@@ -142,6 +143,35 @@ TEST(Refusal, ASecretOnOneSideOnlyIsSaid) {
       bench({"--timeout", "3s"}), {{"HOCKET_RANK=0", "HOCKET_SIZE=2", root, "HOCKET_SECRET=sixteen characters"},
                                    {"HOCKET_RANK=1", "HOCKET_SIZE=2", root}});
   expect_refusal(ends[1], "': either rank 0 has a HOCKET_SECRET, and this rank has none, or another program listens");
+}
+
+TEST(Refusal, DifferentCablesAreSaidOnBothSidesBeforeAnybodyConnects) {
+  const auto written = [](const char* name, const std::string& lines) {
+    const std::string file = testing::TempDir() + name;
+    std::ofstream(file) << lines;
+    return "HOCKET_CABLES=" + file;
+  };
+  const std::string one = "0 1 127.0.0.1 127.0.0.2 50Mb/s\n1 0 127.0.0.2 127.0.0.1 50Mb/s\n";
+  const std::string first = written("first.txt", one);
+  const Words others{written("rate.txt", "0 1 127.0.0.1 127.0.0.2 50Mb/s\n1 0 127.0.0.2 127.0.0.1 40Mb/s\n"),
+                     written("place.txt", "0 1 127.0.0.1 127.0.0.3 50Mb/s\n1 0 127.0.0.3 127.0.0.1 50Mb/s\n"),
+                     written("lanes.txt", one + "0 1 127.0.0.1 127.0.0.3\n1 0 127.0.0.3 127.0.0.1\n"),
+                     "HOCKET_CABLES=", "HOCKET_TRANSPORT=shm"};
+  for (const std::string& other : others) {
+    const std::string root = free_root();
+    const std::vector<Ended> ends =
+        start_each(bench({"--timeout", "20s"}),
+                   {{"HOCKET_RANK=0", "HOCKET_SIZE=2", root, other}, {"HOCKET_RANK=1", "HOCKET_SIZE=2", root, first}});
+    expect_refusal(ends[0], ", but rank 1 (host ");
+    expect_refusal(ends[1], "rank 1 was given 2 lines of cables (");
+    for (const Ended& end : ends)
+      EXPECT_NE(end.err.find(": HOCKET_CABLES has the same lines for all ranks"), std::string::npos) << end.err;
+  }
+  const std::string root = free_root();
+  const std::string same = written("same.txt", "# the same\n" + one);
+  for (const Ended& end : start_each(bench({"--timeout", "20s"}), {{"HOCKET_RANK=0", "HOCKET_SIZE=2", root, same},
+                                                                   {"HOCKET_RANK=1", "HOCKET_SIZE=2", root, first}}))
+    EXPECT_EQ(end.status, 0) << end.err;
 }
 
 TEST(Refusal, ANameOfAJobIsOneOfAFile) {

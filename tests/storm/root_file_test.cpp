@@ -24,6 +24,8 @@ using test::Ended;
 using test::Process;
 using Words = std::vector<std::string>;
 
+const Words kShort{"bench", "all_reduce", "-e", "8", "-b", "8"};
+
 /// A folder of the test's own, as the folder for temporary files too.
 class RootFile : public testing::Test {
  protected:
@@ -45,14 +47,19 @@ class RootFile : public testing::Test {
 
   /// A rank of two; `where` is the variable by which it knows rank 0.
   [[nodiscard]] std::unique_ptr<Process> start(const char* rank, const std::string& where, const char* timeout = "1s",
-                                               const Words& verb = {"bench", "all_reduce", "-e", "8", "-b",
-                                                                    "8"}) const {
+                                               const Words& verb = kShort, const Words& more = {}) const {
     Words words{HOCKET_BINARY};
     words.insert(words.end(), verb.begin(), verb.end());
     words.insert(words.end(), {"--timeout", timeout});
-    return std::make_unique<Process>(
-        words, Words{fmt::format("HOCKET_RANK={}", rank), "HOCKET_SIZE=2", fmt::format("HOCKET_LOCAL_RANK={}", rank),
-                     "HOCKET_LOCAL_SIZE=2", where, "TMPDIR=" + folder_.string(), "XDG_RUNTIME_DIR="});
+    Words variables{fmt::format("HOCKET_RANK={}", rank),
+                    "HOCKET_SIZE=2",
+                    fmt::format("HOCKET_LOCAL_RANK={}", rank),
+                    "HOCKET_LOCAL_SIZE=2",
+                    where,
+                    "TMPDIR=" + folder_.string(),
+                    "XDG_RUNTIME_DIR="};
+    variables.insert(variables.end(), more.begin(), more.end());
+    return std::make_unique<Process>(words, variables);
   }
 
   std::filesystem::path folder_ =
@@ -121,6 +128,47 @@ TEST_F(RootFile, ADamagedPrivateFileIsNamedAndReplaced) {
     EXPECT_EQ(end.status, 0) << end.err;
   }
   EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST_F(RootFile, ASecretThatARankWasGivenIsThatOfTheFile) {
+  const Words given{"HOCKET_SECRET=sixteen characters", "HOCKET_SECRET=seventeen characters", "HOCKET_SECRET="};
+  for (const std::string& where : {"HOCKET_ROOT=file:" + path("root"), std::string("HOCKET_JOB=secrets")}) {
+    const std::string file = where.find("JOB") == std::string::npos ? path("root") : private_path("secrets");
+    for (const std::string& of_0 : given) {
+      for (const std::string& of_1 : given) {
+        const auto one = start("1", where, "20s", kShort, {of_1});
+        const auto zero = start("0", where, "20s", kShort, {of_0});
+        const Ended end_0 = zero->wait(seconds(60));
+        const Ended end_1 = one->wait(seconds(60));
+        if (of_0 == of_1 || of_1 == given.back()) {
+          EXPECT_EQ(end_0.status, 0) << end_0.err;
+          EXPECT_EQ(end_1.status, 0) << end_1.err;
+        } else {
+          expect_line(end_0, 2, file, ") has another secret than '");
+          expect_line(end_1, 2, file, "its secret is another than ours (HOCKET_SECRET)");
+        }
+        EXPECT_FALSE(std::filesystem::exists(file));
+      }
+    }
+  }
+}
+
+TEST_F(RootFile, TwoRank0sThatBeginAtOnceAreBothNamed) {
+  for (const std::string& where : {"HOCKET_ROOT=file:" + path("root"), std::string("HOCKET_JOB=twins")}) {
+    const std::string file = where.find("JOB") == std::string::npos ? path("root") : private_path("twins");
+    const auto first = start("0", where, "20s");
+    ASSERT_TRUE(first->until<int>(seconds(20), [&]() -> std::optional<int> {
+      return std::filesystem::exists(file) ? std::optional(1) : std::nullopt;
+    }));
+    std::filesystem::rename(file, file + "-aside");  // as if the second had looked before
+    const auto second = start("0", where, "20s");
+    for (const auto& rank : {first.get(), second.get()}) {
+      const Ended end = rank->wait(seconds(60));
+      EXPECT_EQ(end.status, 2) << end.err;
+      EXPECT_NE(end.err.find("two processes are rank 0: one on host "), std::string::npos) << end.err;
+      EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+    }
+  }
 }
 
 TEST_F(RootFile, AFolderForTemporaryFilesThatIsNoneIsPassedOver) {
