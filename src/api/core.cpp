@@ -150,7 +150,7 @@ CallQueue& CommunicatorCore::queue(std::uint32_t index) {
 }
 
 /// Returns when every rank that can be told is told; whoever gives a failure to the caller does so after this.
-void CommunicatorCore::spread() const {
+void CommunicatorCore::spread() {
   std::vector<CallQueue*> all;
   {
     const std::lock_guard lock(mutex_);
@@ -158,6 +158,7 @@ void CommunicatorCore::spread() const {
     for (const auto& q : queues_) all.push_back(q.get());
   }
   for (CallQueue* q : all) q->halt();
+  if (failure_.set()) obituary_.tell_others(failure_.error());
 }
 
 ProgressCounters CommunicatorCore::counters() {
@@ -182,7 +183,7 @@ void CommunicatorCore::abort(std::string_view reason) {
   spread();
 }
 
-Result<void> CommunicatorCore::check_usable() const {
+Result<void> CommunicatorCore::check_usable() {
   if (mark_.is_child())
     return fail(Code::kUnsupported, "{}: this is a forked child (pid {}): a communicator stays with its process",
                 own_name(), ::getpid());
@@ -191,7 +192,7 @@ Result<void> CommunicatorCore::check_usable() const {
   return {};
 }
 
-std::optional<Error> CommunicatorCore::failure() const {
+std::optional<Error> CommunicatorCore::failure() {
   if (!failure_.set()) return std::nullopt;
   spread();
   return failure_.error();
@@ -298,7 +299,7 @@ Result<PersistentCall> CommunicatorCore::prepare(const Call& call) {
   return persistent;
 }
 
-Result<QueuedCall> CommunicatorCore::prepared(const PersistentCall& call, const RankBuffers& buffers) const {
+Result<QueuedCall> CommunicatorCore::prepared(const PersistentCall& call, const RankBuffers& buffers) {
   HOCKET_TRY(check_usable());
   Call bound = call.call_;
   bound.input = buffers.input;

@@ -12,6 +12,7 @@
 
 #include "api/call_queue.h"
 #include "api/fork_mark.h"
+#include "api/obituary.h"
 
 namespace hocket {
 
@@ -55,7 +56,7 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   void abort(std::string_view reason);
   [[nodiscard]] ProgressCounters counters();
   /// Set only when all ranks have been told.
-  [[nodiscard]] std::optional<Error> failure() const;
+  [[nodiscard]] std::optional<Error> failure();
 
  private:
   struct Part {
@@ -90,14 +91,14 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
 
   CommunicatorCore(Settings settings, Job job) : settings_(std::move(settings)), job_(std::move(job)) {}
   [[nodiscard]] Result<void> begin();
-  [[nodiscard]] Result<void> check_usable() const;
+  [[nodiscard]] Result<void> check_usable();
   [[nodiscard]] std::string own_name() const { return job_.members[rank()].text(); }
 
   /// What of a call is right or wrong whatever the ranks and counts are.
   [[nodiscard]] Result<void> check_words(const Call& call) const;
   [[nodiscard]] Result<QueuedCall> planned(const Call& call) const;
   [[nodiscard]] Result<void> check_buffers(const Call& call, const BoundCollective& what) const;
-  [[nodiscard]] Result<QueuedCall> prepared(const PersistentCall& call, const RankBuffers& buffers) const;
+  [[nodiscard]] Result<QueuedCall> prepared(const PersistentCall& call, const RankBuffers& buffers);
   [[nodiscard]] Result<void> append(const Call& call, Parts& parts, std::vector<const Call*>& to_self);
   [[nodiscard]] Result<Part> message_of(const Call& call, bool sends);
   [[nodiscard]] Result<void> append_message(const Call& call, bool sends, Parts& parts);
@@ -150,11 +151,12 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   /// Whether those of them that this rank is connected with still are.
   [[nodiscard]] Result<void> check_partners(const std::vector<std::uint32_t>& ranks);
 
-  void spread() const;
+  void spread();
 
   Settings settings_;
   Job job_;
   ForkMark mark_;
+  Obituary obituary_{job_, mark_};
   Failure failure_;
   DebugLog log_;
   std::optional<PlanSource> source_;

@@ -25,6 +25,8 @@ constexpr int kLooksPerTurn = 16;
 constexpr std::uint32_t kCallsPerPoll = 64;
 /// A peer that was heard within this time is not called silent, nor one heard in the second half of a call's time.
 constexpr std::chrono::seconds kSilence{1};
+/// Of who polls and never rests: between two looks after its peers.
+constexpr std::chrono::milliseconds kLookAround{20};
 /// Beats in a call's time at least, so that this says something.
 constexpr int kBeatsMin = 8;
 
@@ -147,12 +149,13 @@ bool RankDriver::turn(Waiting waiting) {
   if (started_ == SteadyTime{}) {  // in the first wait, so that a call that never waits does without the clock
     started_ = now;
     beat_at_ = now + heartbeat();
+    look_at_ = now + kLookAround;
   }
   if (now - started_ >= timeout_) {
     const std::chrono::duration<double> limit = timeout_;
     return end({Code::kTimeout, fmt::format("{}: not done within {}", own_name(), format_seconds({limit.count()}))});
   }
-  if (!moved && waiting == Waiting::kSleeps) wait(now);
+  if (!moved) waiting == Waiting::kSleeps ? wait(now) : look_around(now);
   return false;
 }
 
@@ -167,19 +170,28 @@ void RankDriver::wait(SteadyTime now) {
     idle_since_ = now;
     slept_ = false;
   }
-  if (now >= beat_at_) {
-    transport_->rest(now);  // who spins for good looks after its peers too, which some transports do only there
-    transport_->beat(suspect());
-    beat_at_ = now + heartbeat();
-    const bool long_enough = !options_.watched_late || now - started_ >= timeout_ / 2;
-    if (options_.watcher != nullptr && long_enough && !std::exchange(watched_, true))
-      options_.watcher->waits(suspect());
-    return;  // the next poll sends it
-  }
+  if (now >= beat_at_) return beat(now);
   const bool spins = !one_shot_ || !shares_core();
   if (spins && now - idle_since_ < spin_.limit()) return pause_briefly();
   slept_ = true;
   transport_->rest(std::min(started_ + timeout_, beat_at_));
+}
+
+/// The next poll sends it.
+void RankDriver::beat(SteadyTime now) {
+  transport_->rest(now);  // who spins for good looks after its peers too, which some transports do only there
+  transport_->beat(suspect());
+  beat_at_ = now + heartbeat();
+  const bool long_enough = !options_.watched_late || now - started_ >= timeout_ / 2;
+  if (options_.watcher != nullptr && long_enough && !std::exchange(watched_, true)) options_.watcher->waits(suspect());
+}
+
+/// For callers that never sleep here: a look after the peers is a rest of no time.
+void RankDriver::look_around(SteadyTime now) {
+  if (now >= beat_at_) return beat(now);
+  if (now < look_at_) return;
+  transport_->rest(now);
+  look_at_ = now + kLookAround;
 }
 
 bool RankDriver::end(Error error) {

@@ -71,6 +71,8 @@ class RankDriver {
   bool take_shown();
   bool end(Error error);
   void wait(SteadyTime now);
+  void beat(SteadyTime now);
+  void look_around(SteadyTime now);
   [[nodiscard]] std::chrono::nanoseconds heartbeat() const;
   void stop_waiting();
   /// Told so by a short spin: then the others need the core to show anything.
@@ -98,6 +100,7 @@ class RankDriver {
   bool watched_ = false;  // the watcher was told that this call waits
   SteadyTime idle_since_;
   SteadyTime beat_at_;
+  SteadyTime look_at_;
 };
 
 }  // namespace hocket

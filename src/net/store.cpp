@@ -346,6 +346,11 @@ Result<std::optional<std::string>> StoreClient::ask(std::string_view request, St
   return std::optional(answer->substr(1));
 }
 
+void StoreClient::overhear_too(std::string_view words) {
+  const Turn turn(*turns_, steady_clock::now() + kMoment);
+  if (turn.has() && !failure_) failure_ = words;
+}
+
 StoreClient::Overheard StoreClient::overhear() {
   const Turn turn(*turns_, steady_clock::now() + kMoment);
   if (!turn.has()) return {};

@@ -71,6 +71,8 @@ class StoreClient {
 
   /// For all other clients; only the first such words of a job count. When this returns well they are on their way.
   [[nodiscard]] Result<void> tell_failure(std::string_view words, SteadyTime deadline);
+  /// The same words for this client alone, which does not hear what it tells.
+  void overhear_too(std::string_view words);
   struct Overheard {
     std::optional<std::string> failure;
     bool died = false;  // the server has ended out of order, and without word of a failure

@@ -35,9 +35,10 @@ void StreamRank::heard(std::uint32_t stream, Code code, std::string_view text) {
   be_told(code, text, name_of(stream));
 }
 
-/// Words that begin with the name of who says them need it no second time.
+/// Words that begin with the name of who says them need it no second time; this rank's own are of another communicator.
 void StreamRank::be_told(Code code, std::string_view text, const std::string& by) {
   told_ = text;
+  if (told_.starts_with(names_[rank_] + " ")) return raise({code, told_});
   const bool named = by.empty() || told_.starts_with(by + " ") || told_.starts_with(by + ":");
   raise({code, fmt::format("{} was told{}: {}", names_[rank_], named ? "" : " by " + by, told_)});
 }

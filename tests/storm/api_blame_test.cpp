@@ -184,6 +184,59 @@ INSTANTIATE_TEST_SUITE_P(Over, ApiLeft,
                                               std::get<1>(param.param) ? "message" : "barrier");
                          });
 
+/// Of all ranks but the victim, none of which may have waited for its deadline.
+void expect_lost(const std::vector<RankEnd>& ends, std::uint32_t victim) {
+  EXPECT_EQ(ends[victim].signal, SIGKILL) << ends[victim].said;
+  for (std::uint32_t r = 0; r < ends.size(); ++r) {
+    if (r == victim) continue;
+    EXPECT_EQ(wrong_in(ends[r].said, {.way = {}, .victim = victim}), "") << "rank " << r << " says: " << ends[r].said;
+    EXPECT_NE(ends[r].said.find(fmt::format("lost rank {} (host ", victim)), std::string::npos) << ends[r].said;
+  }
+}
+
+class ApiBeside : public testing::TestWithParam<test::MessageWay> {};
+
+/// Rank 2 dies; rank 0, which serves the store, hears of that in one communicator and ends at once, without a word in
+/// the other one, of which rank 1 finds both gone.
+TEST_P(ApiBeside, ASurvivorThatEndsForAnotherCommunicatorIsNotNamed) {
+  const test::MessageWay way = GetParam();
+  const test::HeardRun run = test::run_heard(3, way, [](std::uint32_t rank) -> std::string {
+    auto* const comm = new Result<Communicator>(test::connect());
+    SAY_ERROR(*comm);
+    auto* const second = new Result<Communicator>((*comm)->dup());
+    SAY_ERROR(*second);
+    SAY_ERROR((*second)->barrier());
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the others are through with it
+    if (rank == 2) ::raise(SIGKILL);
+    if (rank == 1) std::this_thread::sleep_for(std::chrono::seconds(1));
+    SAY_ERROR((rank == 0 ? *comm : *second)->barrier());
+    return "success";
+  });
+  expect_lost(run.ends, 2);
+}
+
+/// Rank 1 itself has told of the death where it then finds both gone, rank 0 without a word there.
+TEST_P(ApiBeside, WhoHasToldOfADeathNamesItInEveryCommunicator) {
+  const test::MessageWay way = GetParam();
+  const test::HeardRun run = test::run_heard(3, way, [](std::uint32_t rank) -> std::string {
+    auto* const comm = new Result<Communicator>(test::connect());
+    SAY_ERROR(*comm);
+    auto* const second = new Result<Communicator>((*comm)->dup());
+    SAY_ERROR(*second);
+    SAY_ERROR((*second)->barrier());
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    if (rank == 2) ::raise(SIGKILL);
+    if (rank == 1 && (*second)->barrier()) return "success";
+    std::this_thread::sleep_for(std::chrono::milliseconds(rank == 0 ? 500 : 1500));
+    SAY_ERROR((rank == 0 ? *second : *comm)->barrier());
+    return "success";
+  });
+  expect_lost(run.ends, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, ApiBeside, testing::Values(test::kMemoryWay, test::kTcpWay),
+                         [](const auto& param) { return std::string(param.param.name); });
+
 TEST(ApiMeeting, ARankThatDiesBeforeAllHaveMetIsLostAndNotMissing) {
   const auto began = std::chrono::steady_clock::now();
   const std::vector<RankEnd> ends = test::run_forked(4, [](std::uint32_t rank) -> std::string {
@@ -257,16 +310,6 @@ class PlayedRank {
   SteadyTime limit_;
   std::vector<Descriptor> links_;
 };
-
-/// Of all ranks but the victim, none of which may have waited for its deadline.
-void expect_lost(const std::vector<RankEnd>& ends, std::uint32_t victim) {
-  EXPECT_EQ(ends[victim].signal, SIGKILL) << ends[victim].said;
-  for (std::uint32_t r = 0; r < ends.size(); ++r) {
-    if (r == victim) continue;
-    EXPECT_EQ(wrong_in(ends[r].said, {.way = {}, .victim = victim}), "") << "rank " << r << " says: " << ends[r].said;
-    EXPECT_NE(ends[r].said.find(fmt::format("lost rank {} (host ", victim)), std::string::npos) << ends[r].said;
-  }
-}
 
 TEST(ApiMeeting, ARankThatEndsForADeathIsNotNamedByThoseThatWaitForIt) {
   const std::vector<RankEnd> ends = test::run_forked(4, [](std::uint32_t rank) -> std::string {

@@ -1,13 +1,16 @@
 // Where progress runs and what it costs, on real processes: every placement gives the right data, and the counters say
-// whose thread paid and how many bytes a call moved.
+// whose thread paid and how many bytes a call moved; and ranks that only poll see deaths and are seen alive.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
 #include "support/api_ranks.h"
+#include "support/message_ways.h"
 
 namespace hocket {
 namespace {
@@ -117,6 +120,77 @@ TEST(ProgressPlacement, ABlockingMessageRunsOnItsCallersThread) {
       return fmt::format("caller {} ns, thread {} ns", cost.caller_time.count(), cost.thread_time.count());
     }));
   }
+}
+
+/// What test() says at the end, of a call that nobody waits for.
+std::string poll_to_end(Communicator& comm, const Call& call) {
+  auto work = comm.start(call);
+  SAY_ERROR(work);
+  for (;;) {
+    const Result<bool> over = work->test();
+    SAY_ERROR(over);
+    if (*over) return {};
+    std::this_thread::yield();
+  }
+}
+
+class PolledDeath : public testing::TestWithParam<std::tuple<test::MessageWay, Operation>> {};
+
+TEST_P(PolledDeath, IsSeenByTestAlone) {
+  const auto& [way, operation] = GetParam();
+  const auto body = [way = way, operation = operation](std::uint32_t rank) -> std::string {
+    ::setenv("HOCKET_TRANSPORT", way.transport, 1);  // NOLINT(concurrency-mt-unsafe): one thread
+    ::setenv("HOCKET_HOSTID", way.hosts, 1);         // NOLINT(concurrency-mt-unsafe): one thread
+    auto comm = test::connect(ProgressMode::kCaller);
+    SAY_ERROR(comm);
+    float in = 1;
+    std::vector<float> out(4);
+    Call call{.operation = operation, .input = &in, .output = out.data(), .count = 1};
+    if (operation == Operation::kReceive) {  // by rank 0 from rank 1, once the two are connected
+      if (rank > 1) call.operation = Operation::kAllReduce;
+      if (rank == 1) call.operation = Operation::kSend;
+      call.root = rank == 0 ? 1 : 0;
+      if (rank < 2) SAY_ERROR(comm->run(call));
+    }
+    if (rank == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      ::raise(SIGKILL);
+    }
+    return poll_to_end(*comm, call);
+  };
+  const std::vector<test::RankEnd> ends = run_forked(4, body);
+  EXPECT_EQ(ends[1].signal, SIGKILL) << ends[1].said;
+  for (const std::uint32_t r : {0U, 2U, 3U})
+    EXPECT_NE(ends[r].said.find("lost rank 1 (host "), std::string::npos) << "rank " << r << " says: " << ends[r].said;
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, PolledDeath,
+                         testing::Combine(testing::Values(test::kMemoryWay, test::kTcpWay, test::kMixedWay),
+                                          testing::Values(Operation::kAllReduce, Operation::kGather,
+                                                          Operation::kReceive)),
+                         [](const auto& param) {
+                           const Operation operation = std::get<1>(param.param);
+                           const char* called = operation == Operation::kReceive  ? "receive"
+                                                : operation == Operation::kGather ? "gather"
+                                                                                  : "all_reduce";
+                           return fmt::format("{}_{}", std::get<0>(param.param).name, called);
+                         });
+
+/// Rank 2 stays away; rank 1 comes to its deadline first.
+TEST(ProgressPlacement, WhoPollsIsNotSilent) {
+  const std::vector<test::RankEnd> ends = run_forked(3, [](std::uint32_t rank) -> std::string {
+    using std::chrono::milliseconds;
+    auto comm = Communicator::create({.timeout = milliseconds(4000), .progress = ProgressMode::kCaller});
+    SAY_ERROR(comm);
+    float value = 1;
+    const Call call{.operation = Operation::kAllReduce, .input = &value, .output = &value, .count = 1};
+    if (rank == 2) std::this_thread::sleep_for(milliseconds(6000));
+    if (rank == 1) SAY_ERROR(comm->run(call));
+    if (rank == 0) std::this_thread::sleep_for(milliseconds(500));
+    return poll_to_end(*comm, call);
+  });
+  EXPECT_NE(ends[1].said.find("no progress from rank 2 (host "), std::string::npos) << ends[1].said;
+  EXPECT_EQ(ends[1].said.find("no progress from rank 0 (host "), std::string::npos) << ends[1].said;
 }
 
 TEST(ProgressPlacement, CoresThatAreNotThereAreRefused) {
