@@ -156,7 +156,7 @@ class CommunicatorCore : public std::enable_shared_from_this<CommunicatorCore> {
   Settings settings_;
   Job job_;
   ForkMark mark_;
-  Obituary obituary_{job_, mark_};
+  Obituary obituary_{settings_.family, job_, mark_};
   Failure failure_;
   DebugLog log_;
   std::optional<PlanSource> source_;

@@ -1,7 +1,6 @@
 #include "api/obituary.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "net/cause.h"
@@ -11,17 +10,6 @@ namespace {
 
 /// That a store may take to answer; it takes in what it was told also later.
 constexpr std::chrono::milliseconds kAnswer{100};
-
-struct Living {
-  std::mutex mutex;
-  std::vector<Obituary*> all;
-};
-
-/// Never destroyed: communicators may be at the end of the process.
-Living& living() {
-  static auto* const made = new Living;
-  return *made;
-}
 
 bool same_process(const Member& a, const Member& b) {
   return a.process == b.process && a.host == b.host && a.place.difference(b.place).empty();
@@ -40,23 +28,28 @@ const Member* lost_in(const std::string& text, const std::vector<Member>& member
 
 }  // namespace
 
-Obituary::Obituary(Job& job, const ForkMark& mark) : job_(&job), mark_(&mark) {
-  const std::lock_guard lock(living().mutex);
-  living().all.push_back(this);
+Obituary::Obituary(std::shared_ptr<Family>& family, Job& job, const ForkMark& mark) : job_(&job), mark_(&mark) {
+  if (!family) family = std::make_shared<Family>();
+  family_ = family;
+  const std::lock_guard lock(family_->mutex);
+  family_->members.push_back(this);
 }
 
+/// In a child of the process the mutex may have been locked when it was made, for good.
 Obituary::~Obituary() {
-  const std::lock_guard lock(living().mutex);
-  std::erase(living().all, this);
+  if (mark_->is_child()) return;
+  const std::lock_guard lock(family_->mutex);
+  std::erase(family_->members, this);
 }
 
 void Obituary::tell_others(const Error& error) {
-  const std::lock_guard lock(living().mutex);
+  if (mark_->is_child()) return;
+  const std::lock_guard lock(family_->mutex);
   if (std::exchange(told_, true) || error.code != Code::kPeerFailed) return;
   const Member* lost = lost_in(error.text, job_->members);
   if (lost == nullptr) return;
-  for (Obituary* other : living().all) {
-    if (other != this && !other->mark_->is_child()) other->hear(*lost);
+  for (Obituary* other : family_->members) {
+    if (other != this) other->hear(*lost);
   }
 }
 

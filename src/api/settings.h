@@ -10,6 +10,7 @@
 // ranks.
 #pragma once
 
+#include "api/obituary.h"
 #include "api/setting_words.h"
 #include "engine/rank_driver.h"
 #include "hocket/communicator.h"
@@ -37,6 +38,7 @@ struct Settings {
   ProgressMode progress = ProgressMode::kShared;
   ProgressCost cost;
   DebugLevel debug = DebugLevel::kSilent;
+  std::shared_ptr<Obituary::Family> family{};  // of communicators made out of one another; null: the first
 };
 
 [[nodiscard]] Result<Settings> read_settings(const CommunicatorOptions& options, const Variables& variables);
