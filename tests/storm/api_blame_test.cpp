@@ -194,6 +194,21 @@ void expect_lost(const std::vector<RankEnd>& ends, std::uint32_t victim) {
   }
 }
 
+/// Two communicators of the same ranks, which a rank that ends does not destroy in order.
+struct Two {
+  Communicator* first;
+  Communicator* second;
+};
+
+/// All ranks are through with the first call of the second when this returns.
+Result<Two> connect_twice() {
+  HOCKET_TRY_ASSIGN(Communicator first, test::connect());
+  HOCKET_TRY_ASSIGN(Communicator second, first.dup());
+  HOCKET_TRY(second.barrier());
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  return Two{new Communicator(std::move(first)), new Communicator(std::move(second))};
+}
+
 class ApiBeside : public testing::TestWithParam<test::MessageWay> {};
 
 /// Rank 2 dies; rank 0, which serves the store, hears of that in one communicator and ends at once, without a word in
@@ -201,15 +216,11 @@ class ApiBeside : public testing::TestWithParam<test::MessageWay> {};
 TEST_P(ApiBeside, ASurvivorThatEndsForAnotherCommunicatorIsNotNamed) {
   const test::MessageWay way = GetParam();
   const test::HeardRun run = test::run_heard(3, way, [](std::uint32_t rank) -> std::string {
-    auto* const comm = new Result<Communicator>(test::connect());
-    SAY_ERROR(*comm);
-    auto* const second = new Result<Communicator>((*comm)->dup());
-    SAY_ERROR(*second);
-    SAY_ERROR((*second)->barrier());
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the others are through with it
+    const Result<Two> two = connect_twice();
+    SAY_ERROR(two);
     if (rank == 2) ::raise(SIGKILL);
     if (rank == 1) std::this_thread::sleep_for(std::chrono::seconds(1));
-    SAY_ERROR((rank == 0 ? *comm : *second)->barrier());
+    SAY_ERROR((rank == 0 ? two->first : two->second)->barrier());
     return "success";
   });
   expect_lost(run.ends, 2);
@@ -219,16 +230,12 @@ TEST_P(ApiBeside, ASurvivorThatEndsForAnotherCommunicatorIsNotNamed) {
 TEST_P(ApiBeside, WhoHasToldOfADeathNamesItInEveryCommunicator) {
   const test::MessageWay way = GetParam();
   const test::HeardRun run = test::run_heard(3, way, [](std::uint32_t rank) -> std::string {
-    auto* const comm = new Result<Communicator>(test::connect());
-    SAY_ERROR(*comm);
-    auto* const second = new Result<Communicator>((*comm)->dup());
-    SAY_ERROR(*second);
-    SAY_ERROR((*second)->barrier());
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    const Result<Two> two = connect_twice();
+    SAY_ERROR(two);
     if (rank == 2) ::raise(SIGKILL);
-    if (rank == 1 && (*second)->barrier()) return "success";
+    if (rank == 1 && two->second->barrier()) return "success";
     std::this_thread::sleep_for(std::chrono::milliseconds(rank == 0 ? 500 : 1500));
-    SAY_ERROR((rank == 0 ? *second : *comm)->barrier());
+    SAY_ERROR((rank == 0 ? two->second : two->first)->barrier());
     return "success";
   });
   expect_lost(run.ends, 2);

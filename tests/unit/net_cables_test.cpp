@@ -27,6 +27,20 @@ Result<Job> join_as(std::uint32_t rank, const std::string& cables, const Descrip
   return join(options);
 }
 
+struct Both {
+  Result<Job> mine;  // of rank 0
+  Result<Job> theirs;
+};
+
+/// Two ranks, of which rank 0 is found at a port of `host`.
+Both join_both(const std::string& host, const std::string& cables) {
+  const Descriptor listener = listen_at(resolve({host, 0}).value()).value();
+  const Address root = local_address(listener).value();
+  auto other = std::async(std::launch::async, [&] { return join_as(1, cables, listener, root); });
+  Result<Job> mine = join_as(0, cables, listener, root);
+  return {std::move(mine), other.get()};
+}
+
 std::uint64_t pace_of(const Descriptor& socket) {
   std::uint64_t most = 0;
   socklen_t length = sizeof(most);
@@ -38,11 +52,7 @@ TEST(NetCables, AConnectionKnowsTheRateOfItsCableAndNoneWhereNoneIsSaid) {
   const std::string cables =
       "0 1 127.0.0.2 127.0.0.3 50Mb/s\n0 1 127.0.0.4 127.0.0.5\n"
       "1 0 127.0.0.3 127.0.0.2 25Mb/s\n1 0 127.0.0.5 127.0.0.4\n";
-  const Descriptor listener = listen_at(resolve({"127.0.0.1", 0}).value()).value();
-  const Address root = local_address(listener).value();
-  auto other = std::async(std::launch::async, [&] { return join_as(1, cables, listener, root); });
-  const Result<Job> mine = join_as(0, cables, listener, root);
-  const Result<Job> theirs = other.get();
+  const auto [mine, theirs] = join_both("127.0.0.1", cables);
   ASSERT_TRUE(mine) << mine.error().text;
   ASSERT_TRUE(theirs) << theirs.error().text;
   const auto links = [](const Job& job, std::uint32_t peer) {
@@ -62,11 +72,7 @@ TEST(NetCables, RanksMeetAlongCablesOfAnotherFamilyThanTheAddressOfRank0) {
   const std::string v6 = "0 1 ::1 ::1\n1 0 ::1 ::1\n";
   for (const auto& [host, cables] :
        {std::pair("127.0.0.1", v6), std::pair("::1", v4), std::pair("::1", v6), std::pair("127.0.0.1", v4 + v6)}) {
-    const Descriptor listener = listen_at(resolve({host, 0}).value()).value();
-    const Address root = local_address(listener).value();
-    auto other = std::async(std::launch::async, [&, &cables = cables] { return join_as(1, cables, listener, root); });
-    const Result<Job> mine = join_as(0, cables, listener, root);
-    const Result<Job> theirs = other.get();
+    const auto [mine, theirs] = join_both(host, cables);
     EXPECT_TRUE(mine) << mine.error().text;
     EXPECT_TRUE(theirs) << theirs.error().text;
   }
@@ -76,11 +82,7 @@ TEST(NetCables, WhoEndsBetweenTwoCablesIsMissedAndNamed) {
   const std::string cables =
       "0 1 127.0.0.2 127.0.0.3\n0 1 127.0.0.2 203.0.113.1\n"  // the latter is kept for examples, and no host's
       "1 0 127.0.0.3 127.0.0.2\n1 0 203.0.113.1 127.0.0.2\n";
-  const Descriptor listener = listen_at(resolve({"127.0.0.1", 0}).value()).value();
-  const Address root = local_address(listener).value();
-  auto other = std::async(std::launch::async, [&] { return join_as(1, cables, listener, root); });
-  const Result<Job> mine = join_as(0, cables, listener, root);
-  const Result<Job> theirs = other.get();
+  const auto [mine, theirs] = join_both("127.0.0.1", cables);
   ASSERT_FALSE(theirs);
   EXPECT_NE(theirs.error().text.find("cannot use 203.0.113.1 here"), std::string::npos) << theirs.error().text;
   ASSERT_FALSE(mine);
